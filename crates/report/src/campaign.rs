@@ -267,22 +267,17 @@ impl<'a> MeasuredCell<'a> {
             let here = rate.here.map(|here| rate.in_words(here, whole));
             let ends = rate.here.filter(|_| !rate.is_bound);
             let ends = ends.map(|here| [here.low, here.high].map(whole).join(" to "));
-            let published = rate.published.map(|figure| whole(figure.frames_per_s));
-            let ratio = rate
-                .by_published()
-                .map(|ratio| rate.in_words(ratio, two_digits));
-            let lossless =
-                (rate.lossless).map(|(bound, fps)| format!("{bound}{}", number::grouped(fps)));
+            let [lossless, published, ratio, limit] = rate.beside(whole);
             vec![
                 self.line.cell.clone(),
                 self.line.title.clone(),
                 rate.frame,
                 here.unwrap_or_else(dash),
                 ends.unwrap_or_else(dash),
-                published.unwrap_or_else(dash),
-                ratio.unwrap_or_else(dash),
-                lossless.unwrap_or_else(dash),
-                rate.limit.unwrap_or_else(dash),
+                published,
+                ratio,
+                lossless,
+                limit,
                 std::mem::take(&mut told),
             ]
         };
@@ -297,13 +292,19 @@ impl<'a> MeasuredCell<'a> {
     }
 }
 
-/// A ratio as a person reads it.
-#[must_use]
-pub fn two_digits(ratio: f64) -> String {
-    format!("{ratio:.2}")
-}
-
 impl Rate<'_> {
+    /// What passes without loss, what was published, what is forwarded here by that, and the limit; a dash for what is
+    /// not known. `words` writes frames/s.
+    pub fn beside(&self, words: fn(f64) -> String) -> [String; 4] {
+        let lossless = self.lossless;
+        let lossless = lossless.map(|(bound, fps)| format!("{bound}{}", words(fps as f64)));
+        let published = self.published.map(|figure| words(figure.frames_per_s));
+        let ratio = self.by_published();
+        let ratio = ratio.map(|ratio| self.in_words(ratio, |ratio| format!("{ratio:.2}")));
+        [lossless, published, ratio, self.limit.clone()]
+            .map(|told| told.unwrap_or_else(|| "-".to_owned()))
+    }
+
     /// What is forwarded here by what was published.
     #[must_use]
     pub fn by_published(&self) -> Option<Interval<f64>> {

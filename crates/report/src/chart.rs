@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 pub use parts::{Axis, Kind, Point, Series};
-pub use picture::{framed, picture};
+pub use picture::picture;
 
 /// How a drawing looks, wherever it stands.
 pub const STYLE: &str = include_str!("chart.css");
@@ -87,10 +87,8 @@ impl Chart {
                     span.note { (self.note) }
                     (self.legend())
                 }
-                @match self.row {
-                    Some(row) => (self.figure_lying(row)),
-                    None => svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(self.title) { (self.drawing()) },
-                }
+                @let (width, height) = self.size();
+                svg viewBox=(format!("0 0 {width} {height}")) role="img" aria-label=(self.title) { (self.drawing()) }
                 output aria-live="polite" {}
                 (self.table())
             }
@@ -99,6 +97,9 @@ impl Chart {
 
     /// Axes and series.
     fn drawing(&self) -> Markup {
+        if let Some(row) = self.row {
+            return self.drawing_lying(row);
+        }
         let points = || self.series.iter().flat_map(|series| &series.points);
         let xs = points().flat_map(|point| [point.x].into_iter().chain(bar_ends(point)));
         let x = self.x.scale.laid(xs);
@@ -373,6 +374,7 @@ fn mark(style: usize, x: f64, y: f64) -> Markup {
         4 => path("m0 5l5-9h-10z"),
         CROSS => path("m-4-4l8 8m0-8l-8 8"),
         6 => path("m0-5v10m-5-5h10"),
-        _ => path("m-5 0h10"),
+        // It is to be seen on an interval of either direction.
+        _ => path("m-5-2h10v4h-10z"),
     }
 }

@@ -17,7 +17,7 @@ pub use bursts::{bursts, recoveries, resets};
 pub use campaigns::{scenarios, settings};
 pub use comparisons::comparisons;
 pub use curves::curves;
-pub use effects::{effects, effects_picture};
+pub use effects::effects;
 pub use frames::{cost, rates};
 pub use latency::{latencies, latency, latency_histogram};
 pub use overloads::overloads;
@@ -27,7 +27,7 @@ pub use sweeps::sweep;
 pub use trials::{forwarding, loss, search};
 
 use crate::chart::picture;
-use mpps_record::{CurveLine, OverloadLine, PointLine};
+use mpps_record::{CurveLine, EffectsLine, OverloadLine, PointLine};
 
 /// Curves of `mpps loss` as an SVG that needs nothing beside it. The first line of `heading` is its title.
 #[must_use]
@@ -39,6 +39,12 @@ pub fn loss_picture(curves: &[CurveLine], heading: &[&str]) -> String {
 #[must_use]
 pub fn overload_picture(lines: &[OverloadLine], heading: &[&str]) -> String {
     picture(heading, overloads(lines))
+}
+
+/// Effects of `mpps tune measure` as such an SVG.
+#[must_use]
+pub fn effects_picture(lines: &[EffectsLine], heading: &[&str]) -> String {
+    picture(heading, lines.iter().map(effects))
 }
 
 /// Points of `mpps fib-scale` as such an SVG.

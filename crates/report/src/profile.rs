@@ -1,7 +1,6 @@
 //! Profiles of `mpps explain`: in sentences, as a table, as flame graphs and folded stacks.
 
 use crate::flame::{self, Frame, Stack};
-use crate::headline::median;
 use crate::number;
 use crate::profile_change;
 use maud::{Markup, html};
@@ -15,7 +14,8 @@ const BEDS: [&str; 2] = ["virtual NIC", "exit"];
 /// Stacks are weighed in ns of so many frames, because other programs want whole numbers.
 const FRAMES: f64 = 1_000.0;
 const UNIT: &str = "ns of 1 000 frames";
-/// Parts, and functions, that a sentence or a cell names.
+/// Parts that the sentence names, and functions that a cell names.
+const PARTS: usize = 4;
 const NAMED: usize = 3;
 /// A table of the parts of a frame's cost.
 pub const COLUMNS: &str =
@@ -33,22 +33,8 @@ pub fn saturated(line: &ProfileLine) -> Option<&ProfiledLoad> {
     line.loads.first().filter(|load| !load.stages.is_empty())
 }
 
-/// The stages and their ns, the largest first: where a wire tells it, the router's part of each.
-#[must_use]
-pub fn largest<'a>(
-    line: &'a ProfileLine,
-    load: &'a ProfiledLoad,
-) -> Vec<(&'a str, &'a Interval<f64>)> {
-    let mut parts: Vec<(&str, &Interval<f64>)> = match &line.wire {
-        Some(wire) => wire.stages.iter().map(|at| (&*at.part, &at.ns)).collect(),
-        None => load.stages.iter().map(|at| (&*at.part, &at.ns)).collect(),
-    };
-    parts.sort_by(|(_, one), (_, other)| other.median.total_cmp(&one.median));
-    parts
-}
-
-/// `64 B: of a frame's 917 ns 412 are the router's, the rest is the bed's: prerouting 212, routing 130, TX 40, the rest 30.`
-/// and what limits it. Without a wire it is what lies outside virtual NIC and exit; a wire takes a part of that too.
+/// What a frame costs, its largest parts and what limits the router: where a wire tells it, of the router's part; else
+/// of what lies outside virtual NIC and exit, of which a wire would take a part too.
 #[must_use]
 pub fn sentence(line: &ProfileLine) -> String {
     let frame = number::frame(&line.frame);
@@ -56,45 +42,51 @@ pub fn sentence(line: &ProfileLine) -> String {
         let why = line.why.as_deref().unwrap_or("there are no samples");
         return format!("{frame}: no cost by stage: {why}");
     };
-    let mut own = largest(line, load);
+    let mut own: Vec<(&str, &Interval<f64>)> = match &line.wire {
+        Some(wire) => wire.stages.iter().map(|at| (&*at.part, &at.ns)).collect(),
+        None => load.stages.iter().map(|at| (&*at.part, &at.ns)).collect(),
+    };
+    own.sort_by(|(_, one), (_, other)| other.median.total_cmp(&one.median));
     own.retain(|(part, _)| line.wire.is_some() || !is_beds(part));
-    let against = line.against.as_ref();
-    let against = against.map_or(String::new(), |line| {
-        format!(". {}", profile_change::against(line))
-    });
-    let (named, rest) = own.split_at(own.len().min(NAMED));
-    let mut parts: Vec<String> = named
-        .iter()
-        .map(|(part, ns)| format!("{part} {}", median(ns).plain()))
-        .collect();
+    let (named, rest) = own.split_at(own.len().min(PARTS));
+    let named = named.iter();
+    let named = named.map(|(part, ns)| format!("{part} {:.0}", ns.median));
+    let mut parts: Vec<String> = named.collect();
     let rest: f64 = rest.iter().map(|(_, ns)| ns.median).sum();
-    parts.push(format!("the rest {rest:.0}"));
-    let (whole, outside) = (load.frame_ns.median, load.router_ns);
-    let outside = match (&line.watched, &line.wire) {
+    parts.extend((own.len() > PARTS).then(|| format!("the rest {rest:.0}")));
+    let fps = load.forwarding_fps;
+    let [low, fps, high] = [fps.low, fps.median, fps.high].map(number::rate);
+    let at = format!(" at saturation, {fps} frames/s ({low} to {high})");
+    let of = match (&line.watched, &line.wire) {
         (Some(_), _) => String::new(),
-        (None, Some(wire)) => {
-            let [low, ns, high] = [
-                wire.router_ns.low,
-                wire.router_ns.median,
-                wire.router_ns.high,
-            ];
-            format!(", of which {ns:.0} ({low:.0} to {high:.0}) are the router's part")
-        }
-        (None, None) => format!(", of which {outside:.0} are outside virtual NIC and exit"),
+        (None, Some(wire)) => format!(
+            "{at}. A wire in the router's place takes {:.0} ns of it. The router's part is {}",
+            wire.load.frame_ns.median,
+            span(&wire.router_ns)
+        ),
+        (None, None) => format!(
+            "{at}. {:.0} ns are outside virtual NIC and exit",
+            load.router_ns
+        ),
     };
-    let limit = line
-        .limit_text
-        .as_deref()
-        .map_or("", |text| text.trim_end_matches('.'));
-    let limit = if limit.is_empty() {
-        String::new()
-    } else {
-        format!(". {limit}")
-    };
-    format!(
-        "{frame}: a frame costs {whole:.0} ns{outside}: {}{limit}{against}",
+    let mut told = format!(
+        "{frame}: a frame costs {}{of}: {}",
+        span(&load.frame_ns),
         parts.join(", ")
-    )
+    );
+    let against = line.against.as_ref();
+    let against = against.map(|other| profile_change::against(other));
+    for more in line.limit_text.iter().chain(&against) {
+        if !more.is_empty() {
+            told += &format!(". {}", more.trim_end_matches('.'));
+        }
+    }
+    told
+}
+
+/// `259 ns (249 to 269)`.
+fn span(ns: &Interval<f64>) -> String {
+    format!("{:.0} ns ({:.0} to {:.0})", ns.median, ns.low, ns.high)
 }
 
 /// What is in each cost beside the work for frames.
@@ -146,8 +138,6 @@ pub fn evidence(line: &ProfileLine) -> Vec<String> {
 
 /// What the router's part stands on.
 fn of_wire(wire: &ProfiledWire) -> String {
-    let span =
-        |ns: &Interval<f64>| format!("{:.0} ns ({:.0} to {:.0})", ns.median, ns.low, ns.high);
     let unsampled = wire.unsampled_router_ns.as_ref();
     let unsampled = unsampled.map_or(String::new(), |ns| {
         format!(

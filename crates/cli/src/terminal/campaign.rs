@@ -4,7 +4,7 @@ use super::columns::columns;
 use super::machine_line;
 use super::wrap::prose;
 use mpps_record::Interval;
-use mpps_report::campaign::{CampaignRun, MeasuredCell, Rate, two_digits};
+use mpps_report::campaign::{CampaignRun, MeasuredCell, Rate};
 use mpps_report::number::Known;
 
 const HEAD: [&str; 6] = [
@@ -61,24 +61,19 @@ fn cells(cells: &[MeasuredCell<'_>]) -> String {
 }
 
 fn row(rate: &Rate<'_>) -> [String; HEAD.len()] {
-    let dash = || "-".to_owned();
     let short = |fps: f64| Known::three(fps).short();
     let here = rate.here.map(|here| match rate.is_bound {
         true => rate.in_words(here, short),
         false => ranged(here),
     });
-    let lossless = rate.lossless;
-    let lossless = lossless.map(|(bound, fps)| format!("{bound}{}", short(fps as f64)));
-    let published = rate.published.map(|figure| short(figure.frames_per_s));
-    let ratio = rate.by_published();
-    let ratio = ratio.map(|ratio| rate.in_words(ratio, two_digits));
+    let [lossless, published, ratio, limit] = rate.beside(short);
     [
         format!("  {}", rate.frame),
-        here.unwrap_or_else(dash),
-        lossless.unwrap_or_else(dash),
-        published.unwrap_or_else(dash),
-        ratio.unwrap_or_else(dash),
-        rate.limit.clone().unwrap_or_else(dash),
+        here.unwrap_or_else(|| "-".to_owned()),
+        lossless,
+        published,
+        ratio,
+        limit,
     ]
 }
 

@@ -12,8 +12,6 @@ use mpps_record::{
 };
 use mpps_report::{number, profile};
 
-/// Parts named in the first sentence.
-const NAMED: usize = 4;
 /// The column of what a wire takes.
 const BED: usize = 3;
 /// Functions named for a part, and columns for them.
@@ -56,8 +54,8 @@ fn of_size(size: &ProfileLine, verbose: bool) -> String {
         }
         (Some(saturated), None) => {
             let wire = size.wire.as_deref();
-            let sentence = format!("\n{name}: {}.\n{limit}.\n", sentence(size, saturated));
-            prose(&sentence) + &tables(saturated, wire.map(|wire| &wire.load), verbose)
+            prose(&format!("\n{}.\n", profile::sentence(size)))
+                + &tables(saturated, wire.map(|wire| &wire.load), verbose)
         }
         (None, _) => format!("\n{name}: not measured.\n"),
     };
@@ -69,39 +67,6 @@ fn of_size(size: &ProfileLine, verbose: bool) -> String {
         text += &prose(&format!("\n{line}\n"));
     }
     text
-}
-
-/// What a frame costs, and its largest parts: where a wire tells them, those of the router.
-fn sentence(size: &ProfileLine, load: &ProfiledLoad) -> String {
-    let stages = profile::largest(size, load);
-    let named = stages.iter().take(NAMED);
-    let named = named.map(|(part, ns)| format!("{:.0} {part}", ns.median));
-    let named: Vec<String> = named.collect();
-    let rest: f64 = stages.iter().skip(NAMED).map(|(_, ns)| ns.median).sum();
-    let named = format!("{}, {rest:.0} elsewhere", named.join(", "));
-    let parts = match &size.wire {
-        Some(wire) => format!(
-            ". A wire in the router's place takes {:.0} ns of it. The router's part is {:.0} ns ({:.0} to {:.0}): {named}",
-            wire.load.frame_ns.median,
-            wire.router_ns.median,
-            wire.router_ns.low,
-            wire.router_ns.high
-        ),
-        None => format!(
-            ": {named}; {:.0} ns are outside virtual NIC and exit",
-            load.router_ns
-        ),
-    };
-    let (cost, fps) = (load.frame_ns, load.forwarding_fps);
-    format!(
-        "a frame costs {:.0} ns ({:.0} to {:.0}) at saturation, {} frames/s ({} to {}){parts}",
-        cost.median,
-        cost.low,
-        cost.high,
-        number::rate(fps.median),
-        number::rate(fps.low),
-        number::rate(fps.high),
-    )
 }
 
 /// By stage, then by cause, with what of each a wire takes.

@@ -16,7 +16,7 @@ use build::{Build, Found};
 use mpps_lab::clock::{Deadline, monotonic_ns};
 use mpps_lab::jobs::ResultObserver;
 use mpps_lab::jobs::compare::{
-    ALIKE, ALIKE_RATES, FIXED_SHARE, LITTLE_MORE, Measured, Outcome, is_backwards,
+    ALIKE, ALIKE_RATES, FIXED_SHARE, LITTLE_MORE, Measured, Outcome, order,
 };
 use mpps_lab::search::saturation::SENDER_MAX;
 use mpps_method::compare::{Comparison, Measure, Rule, Turn, is_overloaded, rate};
@@ -177,12 +177,7 @@ impl Turns<'_> {
                 break;
             }
             let begun_ns = monotonic_ns();
-            let order = if is_backwards(half_round) {
-                [1, 0]
-            } else {
-                [0, 1]
-            };
-            for place in order {
+            for place in order(half_round) {
                 let loads = [overload(self.builds[place].most), fixed].map(words);
                 let found = self.run(place, &loads)?;
                 let [overloaded, fixed] = &found[..] else {

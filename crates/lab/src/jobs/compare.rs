@@ -294,9 +294,18 @@ fn share_loads(standing: &mut [Standing<'_>]) {
 }
 
 /// Whether the last variant comes first in this half of a round: A B, B A, B A, A B.
-#[must_use]
-pub const fn is_backwards(half_round: u64) -> bool {
+const fn is_backwards(half_round: u64) -> bool {
     matches!(half_round % 4, 1 | 2)
+}
+
+/// The order of two in this half of a round: A B, B A, B A, A B.
+#[must_use]
+pub const fn order(half_round: u64) -> [usize; 2] {
+    if is_backwards(half_round) {
+        [1, 0]
+    } else {
+        [0, 1]
+    }
 }
 
 /// Turns until each comparison has ended or the time is spent: A B, B A, B A, A B.

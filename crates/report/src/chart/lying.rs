@@ -4,14 +4,21 @@ use super::{BOTTOM, Chart, HEIGHT, Kind, Point, RIGHT, Series, TOP, WIDTH, class
 use crate::scale::{Laid, Scale};
 use maud::{Markup, html};
 
-/// Where values begin; names stand to the left.
+/// Where values begin, names stand to the left; and what a chart is wider where words stand beside its rows: room for
+/// longer names, and for the words.
 const LEFT: f64 = 168.0;
-/// Letters of a name that have room on a phone too.
-const LETTERS: usize = 22;
+const LONGER: f64 = 122.0;
+const BESIDE: f64 = 66.0;
+/// Width of the field for values.
+const FIELD: f64 = RIGHT - LEFT;
+/// Width of a letter of a name on a phone, where letters are larger.
+const LETTER: f64 = 7.6;
 
 /// Where rows and values stand.
 struct Rows<'a> {
     row: f64,
+    left: f64,
+    right: f64,
     values: Laid<'a>,
 }
 
@@ -22,17 +29,35 @@ impl Rows<'_> {
 
     fn across(&self, value: f64) -> Option<f64> {
         let part = self.values.part(value);
-        part.map(|part| LEFT + part * (RIGHT - LEFT))
+        part.map(|part| self.left + part * FIELD)
     }
 }
 
 impl Chart {
-    pub(super) fn figure_lying(&self, row: f64) -> Markup {
-        let none = Vec::new();
-        let names = match &self.x.scale {
-            Scale::Names(names) => names,
-            _ => &none,
+    /// Width and height of the drawing.
+    pub(super) fn size(&self) -> (f64, f64) {
+        let Some(row) = self.row else {
+            return (WIDTH, HEIGHT);
         };
+        let wider = if self.is_wide() { LONGER + BESIDE } else { 0.0 };
+        let rows = TOP + self.names().len() as f64 * row;
+        (WIDTH + wider, rows + HEIGHT - BOTTOM)
+    }
+
+    fn is_wide(&self) -> bool {
+        let mut points = self.series.iter().flat_map(|series| &series.points);
+        points.any(|point| !point.beside.is_empty())
+    }
+
+    fn names(&self) -> &[String] {
+        match &self.x.scale {
+            Scale::Names(names) => names,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn drawing_lying(&self, row: f64) -> Markup {
+        let (width, height) = self.size();
         let ends = |point: &Point| {
             let (low, high) = point.ends.unwrap_or((point.y, point.y));
             [point.y, low, high]
@@ -40,28 +65,27 @@ impl Chart {
         let points = self.series.iter().flat_map(|series| &series.points);
         let rows = Rows {
             row,
+            left: if self.is_wide() { LEFT + LONGER } else { LEFT },
+            right: width - WIDTH + RIGHT,
             values: self.y.scale.laid(points.flat_map(ends)),
         };
-        let bottom = TOP + names.len() as f64 * row;
-        let height = bottom + HEIGHT - BOTTOM;
+        let bottom = height - HEIGHT + BOTTOM;
         html! {
-            svg viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label=(self.title) {
-                g.grid {
-                    @for (at, name) in names.iter().enumerate() {
-                        @let (y, edge) = (rows.down(at as f64), rows.down(at as f64 + 0.5));
-                        line x1="0" x2=(px(RIGHT)) y1=(px(edge)) y2=(px(edge)) {}
-                        text x="0" y=(px(y + 4.0)) { (shortened(name)) title { (name) } }
-                    }
-                    @for (value, said) in rows.values.ticks() {
-                        @if let Some(x) = rows.across(value) {
-                            line x1=(px(x)) x2=(px(x)) y1=(px(TOP)) y2=(px(bottom + 4.0)) {}
-                            text.middle x=(px(x)) y=(px(bottom + 18.0)) { (said.unwrap_or_else(|| (self.y.words)(value))) }
-                        }
-                    }
-                    text.middle x=(px((LEFT + RIGHT) / 2.0)) y=(px(height - 6.0)) { (self.y.label) }
+            g.grid {
+                @for (at, name) in self.names().iter().enumerate() {
+                    @let (y, edge) = (rows.down(at as f64), rows.down(at as f64 + 0.5));
+                    line x1="0" x2=(px(rows.right)) y1=(px(edge)) y2=(px(edge)) {}
+                    text x="0" y=(px(y + 4.0)) { (shortened(name, rows.left)) title { (name) } }
                 }
-                @for series in &self.series { (self.rows_drawn(series, &rows)) }
+                @for (value, said) in rows.values.ticks() {
+                    @if let Some(x) = rows.across(value) {
+                        line x1=(px(x)) x2=(px(x)) y1=(px(TOP)) y2=(px(bottom + 4.0)) {}
+                        text.middle x=(px(x)) y=(px(bottom + 18.0)) { (said.unwrap_or_else(|| (self.y.words)(value))) }
+                    }
+                }
+                text.middle x=(px(rows.left + FIELD / 2.0)) y=(px(height - 6.0)) { (self.y.label) }
             }
+            @for series in &self.series { (self.rows_drawn(series, &rows)) }
         }
     }
 
@@ -84,6 +108,9 @@ impl Chart {
                             (mark(series.style, *x, *y))
                             title { (self.words(series, point)) }
                         }
+                        @if !point.beside.is_empty() {
+                            g.grid { text.end x=(px(rows.right)) y=(px(y + 4.0)) { (point.beside) } }
+                        }
                     }
                 }
             }
@@ -92,10 +119,11 @@ impl Chart {
 }
 
 /// As many letters as have room.
-fn shortened(name: &str) -> String {
-    if name.chars().count() <= LETTERS {
+fn shortened(name: &str, room: f64) -> String {
+    let letters = (room / LETTER) as usize;
+    if name.chars().count() <= letters {
         return name.to_owned();
     }
-    let begin: String = name.chars().take(LETTERS - 1).collect();
+    let begin: String = name.chars().take(letters - 1).collect();
     begin.trim_end().to_owned() + "…"
 }

@@ -45,6 +45,8 @@ pub struct Point {
     pub(super) bound: bool,
     /// The words that a reader sees when pointing at it; made from the numbers where it is empty.
     pub(super) words: String,
+    /// Words at the end of its row, in a chart that lies on its side.
+    pub(super) beside: String,
 }
 
 impl Point {
@@ -97,6 +99,11 @@ impl Point {
     /// With words of its own.
     pub fn told(self, words: String) -> Self {
         Self { words, ..self }
+    }
+
+    /// With words at the end of its row, where the chart lies on its side.
+    pub fn beside(self, beside: String) -> Self {
+        Self { beside, ..self }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Charts as a picture of their own: one SVG that needs nothing beside it.
 
-use super::{Chart, HEIGHT, STYLE, WIDTH, class, sample};
+use super::{Chart, STYLE, WIDTH, class, sample};
 use crate::page;
 use maud::{Markup, PreEscaped, html};
 
@@ -25,7 +25,9 @@ const COLOURS: [&str; 12] = [
 pub fn picture(heading: &[&str], charts: impl IntoIterator<Item = Option<Chart>>) -> String {
     let charts: Vec<Chart> = charts.into_iter().flatten().collect();
     let head = LINE * 2.0 + charts.iter().map(legend_height).fold(0.0, f64::max);
-    let (across, down) = (WIDTH + GAP, head + HEIGHT + GAP);
+    let sizes = || charts.iter().map(Chart::size);
+    let across = GAP + sizes().map(|(width, _)| width).fold(0.0, f64::max);
+    let down = GAP + head + sizes().map(|(_, height)| height).fold(0.0, f64::max);
     let columns = charts.len().clamp(1, COLUMNS);
     let size = (
         across * columns as f64 - GAP,
@@ -46,8 +48,7 @@ pub fn picture(heading: &[&str], charts: impl IntoIterator<Item = Option<Chart>>
 }
 
 /// A drawing of this width and height below a heading, whose first line is the title.
-#[must_use]
-pub fn framed(heading: &[&str], (width, height): (f64, f64), body: &Markup) -> String {
+fn framed(heading: &[&str], (width, height): (f64, f64), body: &Markup) -> String {
     let heading = || heading.iter().filter(|line| !line.is_empty());
     let top = GAP + LINE * (heading().count() as f64 + 1.0);
     let (width, height) = (width + 2.0 * GAP, top + height);

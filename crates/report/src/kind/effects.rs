@@ -1,11 +1,11 @@
 //! Effects of `mpps tune measure`.
 
 use super::{Shown, dash};
+use crate::chart::Chart;
 use crate::metrics::{Gauges, Labels, NS, framed, with};
 use crate::plots;
 use crate::profile_change::by_part;
 use crate::table::Table;
-use maud::Markup;
 use mpps_record::{EffectsLine, Interaction, Interval, Run, Together};
 
 impl Shown for Vec<EffectsLine> {
@@ -27,8 +27,8 @@ impl Shown for Vec<EffectsLine> {
         Table::new(columns, self.iter().flat_map(rows))
     }
 
-    fn sections(&self) -> Vec<Markup> {
-        self.iter().filter_map(plots::effects).collect()
+    fn charts(&self, _: &Run) -> Vec<Option<Chart>> {
+        self.iter().map(plots::effects).collect()
     }
 
     fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {

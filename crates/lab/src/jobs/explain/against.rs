@@ -7,7 +7,7 @@ use super::paired::{Paired, change, turn};
 use super::split::Stacks;
 use super::{Profiled, SizeProfile, burn, limit};
 use crate::doubt::{self, Doubt, ProfileDoubts};
-use crate::jobs::compare::{self, ALIKE, Standing, Variant, is_backwards};
+use crate::jobs::compare::{self, ALIKE, Standing, Variant, order};
 use crate::jobs::sizes;
 use crate::jobs::{JobError, ResultObserver, Trials};
 use crate::profile::Completeness;
@@ -125,13 +125,8 @@ impl Turns<'_> {
             if self.paired.has(self.plan.pairs) {
                 break;
             }
-            let order = if is_backwards(half_round.into()) {
-                [1, 0]
-            } else {
-                [0, 1]
-            };
             let mut both = [None, None];
-            for at in order {
+            for at in order(half_round.into()) {
                 both[at] = Some(self.turn(at, trials)?);
             }
             compare::follow(&mut self.standing);

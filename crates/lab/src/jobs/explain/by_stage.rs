@@ -5,7 +5,7 @@ use super::against::TURNS;
 use super::load::{forwards, load_of};
 use super::look::Look;
 use super::paired::{Paired, change};
-use crate::jobs::compare::{ALIKE, is_alike, is_backwards};
+use crate::jobs::compare::{ALIKE, is_alike, order};
 use crate::jobs::{JobError, Trials};
 use crate::search::saturation::{LITTLE_MORE, SENDER_MAX};
 use crate::tester::Tester;
@@ -63,12 +63,8 @@ pub fn measure(
         if is_alike(levels.most[0], levels.most[1]) {
             levels.most = [levels.most[0].max(levels.most[1]); 2];
         }
-        let order = match is_backwards(half_round.into()) {
-            true => [1, 0],
-            false => [0, 1],
-        };
         let mut both = [None, None];
-        at_levels(order, &mut |at| {
+        at_levels(order(half_round.into()), &mut |at| {
             trials.turn_of(&levels.names[at]);
             tester.forwards_at_most = Some(Rate::from_fps(levels.most[at]));
             let load = Rate::from_fps(levels.most[at] * LITTLE_MORE).min(SENDER_MAX);

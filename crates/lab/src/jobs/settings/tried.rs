@@ -3,7 +3,7 @@
 use super::{Effect, FIRST_TRIALS, Job, Recorded, named};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
-use crate::jobs::compare::{self, is_alike, is_backwards};
+use crate::jobs::compare::{self, is_alike, order};
 use crate::jobs::explain::by_stage::{self, Levels};
 use crate::search::saturation::SENDER_MAX;
 use crate::tune::toggle::{Level, PLACEBO, Toggle, Unmeasured};
@@ -125,10 +125,7 @@ impl<'bed> Tried<'bed> {
         if is_alike(self.most[0], self.most[1]) {
             self.most = [self.most[0].max(self.most[1]); 2];
         }
-        let order = match is_backwards(self.half_rounds) {
-            true => [1, 0],
-            false => [0, 1],
-        };
+        let order = order(self.half_rounds);
         self.half_rounds += 1;
         let mut pair = [None, None];
         if let Some(known) = job.earlier.take_both(&self.names) {
