@@ -155,11 +155,18 @@ pub fn revert(args: &RevertSettingsArgs) -> Result<Exit> {
             Ok(reverted) => reverted,
         }
     };
+    let is_bare =
+        |reverted: &mpps_lab::journal::Reverted| reverted.files == 0 && reverted.foreign.is_empty();
+    let has_none = args.persisted && reverted.as_ref().is_some_and(is_bare);
     terminal::out(&match reverted {
         reverted if args.json => terminal::reverted_json(&reverted.unwrap_or_default()),
+        Some(_) if has_none => "mpps wrote no files for each boot: nothing to remove\n".to_owned(),
         Some(reverted) => terminal::settings_reverted(&reverted),
         None => "nothing to put back\n".to_owned(),
     });
+    if has_none {
+        return Ok(Exit::Measured);
+    }
     if args.persisted {
         terminal::note("settings stay as they are until the next boot");
     } else if site.is_host && !persist::written(&args.root)?.is_empty() {
