@@ -9,7 +9,7 @@ use mpps_lab::tune::persist::{self, File};
 use mpps_lab::tune::{self, Applied, Applying, Choice, Plan, Planned, Site, TuneError};
 use mpps_lab::{effective_uid, interrupt};
 use mpps_method::Span;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Applies a profile, or shows what that would be.
@@ -40,11 +40,22 @@ pub fn apply(args: &ApplyArgs) -> Result<Exit> {
         terminal::out(&terminal::settings_applied(&plan, &applied));
         terminal::note(&next(args, &site, !plan.changes.is_empty()));
     }
+    if lacks_ethtool(&applied.files) {
+        terminal::note("the script for each boot needs ethtool, which is not installed here");
+    }
     Ok(if applied.refused.is_empty() {
         Exit::Measured
     } else {
         Exit::NotMet
     })
+}
+
+/// Whether a script has a command of ethtool, and this machine has no such program.
+fn lacks_ethtool(files: &[File]) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    files.iter().any(|file| file.text.contains("\nethtool "))
+        && !folders.any(|folder| folder.join("ethtool").is_file())
 }
 
 /// Refuses what may not be changed, or not now.
