@@ -347,4 +347,15 @@ fn files_are_written_when_settings_are_kept() {
         (files(&root), netns.values().as_str()),
         (vec![all[0].to_owned()], APPLIED)
     );
+    std::fs::remove_file(root.join(all[0])).expect("removed");
+    let none = run(&mut mpps(&[
+        "tune",
+        "revert",
+        "--persisted",
+        "--root",
+        folder,
+    ]));
+    ok(&none);
+    let words = "mpps wrote no files for each boot: nothing to remove\n";
+    assert_eq!((none.stdout.as_str(), none.stderr.as_str()), (words, ""));
 }

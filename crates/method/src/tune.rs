@@ -236,12 +236,6 @@ impl Row {
         }
     }
 
-    /// A line of its block.
-    #[must_use]
-    pub fn line(&self, key: &str) -> Option<&'static str> {
-        self.lines.get(key).copied()
-    }
-
     /// Values worth measuring.
     #[must_use]
     pub fn levels(&self) -> Vec<&'static str> {
@@ -251,7 +245,7 @@ impl Row {
     /// Name of its scope.
     #[must_use]
     pub fn scope_name(&self) -> &'static str {
-        self.line("scope").unwrap_or_default()
+        self.lines.get("scope").copied().unwrap_or_default()
     }
 }
 

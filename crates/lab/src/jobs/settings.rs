@@ -108,10 +108,7 @@ pub struct Outcome {
 #[must_use]
 pub fn times(rows: &[&'static Row], is_screen: bool) -> Option<[Span; 2]> {
     if is_screen {
-        let alone = rows
-            .iter()
-            .filter(|row| row.line("bed_with").is_some())
-            .count();
+        let alone = rows.iter().filter(|row| !row.bed_with.is_empty()).count();
         let [least, _] = screen::least_times(rows.len() + 1 - alone, alone)?;
         return Some([least, Span::from_nanos(2 * least.as_nanos())]);
     }

@@ -64,10 +64,9 @@ impl Plan {
             if names(&choice.except, one.row) || !(choice.only.is_empty() || is_named) {
                 continue;
             }
-            let is_risky = one
-                .row
-                .line("disrupts")
-                .filter(|_| !is_named && !choice.include_risky);
+            let may_disrupt = is_named || choice.include_risky;
+            let is_risky =
+                (!one.row.disrupts.is_empty() && !may_disrupt).then_some(one.row.disrupts);
             for seen in &one.seen {
                 let (Some(is_met), Some(now), Some(advised)) =
                     (seen.is_met, seen.now.known(), seen.advised.as_deref())

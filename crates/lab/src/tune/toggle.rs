@@ -108,7 +108,7 @@ pub struct Toggle<'bed> {
 /// Why not.
 pub fn check(row: &Row, at: &Ground<'_>) -> Result<(), Unmeasured> {
     check_front(row, at.bed)?;
-    let is_made = row.line("bed_on").is_some() || row.line("bed_with").is_some();
+    let is_made = !(row.bed_on.is_empty() && row.bed_with.is_empty());
     for need in needs(row) {
         let known = NEEDS.iter().find(|(words, _)| *words == need);
         if need == OWN_RUN && !at.is_named {
@@ -143,7 +143,7 @@ pub(super) fn check_front(row: &Row, bed: &BedPlan) -> Result<(), Unmeasured> {
 /// Why not.
 pub(super) fn check_switch(row: &Row) -> Result<(), Unmeasured> {
     let not = |why: &str| Err(Unmeasured::NotSwitched(why.to_owned()));
-    if row.line("bed_on").is_some() {
+    if !row.bed_on.is_empty() {
         return Ok(());
     }
     match row.scope {
@@ -172,7 +172,7 @@ impl<'bed> Toggle<'bed> {
             .filter_map(commands)
             .collect();
         around.reverse();
-        let is_made = !around.is_empty() || row.line("bed_on").is_some();
+        let is_made = !around.is_empty() || !row.bed_on.is_empty();
         let mut unchecked = needs(row);
         unchecked.retain(|need| NEEDS.iter().all(|(words, _)| words != need));
         let mut toggle = Self {
@@ -180,7 +180,7 @@ impl<'bed> Toggle<'bed> {
             name: row.name,
             from: String::new(),
             to: String::new(),
-            with: row.line("bed_with"),
+            with: (!row.bed_with.is_empty()).then_some(row.bed_with),
             needs: (unchecked.first().filter(|_| !is_made)).map_or("", |need| need),
             bed_has_from: true,
             is_changed: false,
@@ -374,8 +374,7 @@ impl<'bed> Toggle<'bed> {
 
 /// The setting that has to be on at both levels.
 fn with(row: &Row) -> Option<&'static Row> {
-    let id = row.line("bed_with")?;
-    CATALOGUE.iter().find(|other| other.id == id)
+    CATALOGUE.iter().find(|other| other.id == row.bed_with)
 }
 
 /// What a setting needs, one thing each.
@@ -385,7 +384,7 @@ fn needs(row: &Row) -> Vec<&'static str> {
 }
 
 pub(super) fn commands(row: &Row) -> Option<[&'static str; 2]> {
-    Some([row.line("bed_on")?, row.line("bed_off")?])
+    (!row.bed_on.is_empty()).then_some([row.bed_on, row.bed_off])
 }
 
 fn words(error: impl std::fmt::Display) -> String {

@@ -1,6 +1,7 @@
 //! Which CPU should serve which queue, as a picture in text.
 
 use crate::terminal::columns;
+use crate::terminal::wrap::prose;
 use mpps_lab::tune::{LAYOUT_ROWS, Layout, Survey};
 use mpps_method::tune::layout::{Cpu, Port, Served, cores};
 use mpps_report::number::plural;
@@ -13,14 +14,16 @@ pub fn layout(survey: &Survey) -> String {
     if layout.ports.is_empty() {
         return "no interface with a device (name one: --interface)\n".to_owned();
     }
-    let mut text = "Queues over CPUs, for a router. A line is a core: its CPUs, and the receive queues of each.\n".to_owned();
+    let mut text = prose(
+        "Queues over CPUs, for a router. A line is a core: its CPUs, and the receive queues of each.\n",
+    );
     let all = cores(&layout.cpus);
     for some in all.chunk_by(|one, next| one[0].node == next[0].node) {
         text += &picture(layout, some);
     }
     text.push('\n');
     for (port, served) in &layout.ports {
-        text += &about(layout, port, served);
+        text += &prose(&about(layout, port, served));
     }
     let rows = survey
         .standings
@@ -34,10 +37,9 @@ pub fn layout(survey: &Survey) -> String {
             .count();
         if other > 0 {
             let (id, all) = (one.row.id, one.seen.len());
-            let _ = writeln!(
-                text,
-                "{id}: {other} of {all} are other than this (mpps tune apply sets them)."
-            );
+            text += &prose(&format!(
+                "{id}: {other} of {all} are other than this (mpps tune apply sets them).\n"
+            ));
         }
     }
     if layout.irqbalance {

@@ -78,7 +78,7 @@ pub fn settings(rows: &[&Row]) -> String {
 /// All of one setting.
 #[must_use]
 pub fn setting(row: &Row) -> String {
-    let line = |key: &str| row.line(key).unwrap_or_default();
+    let line = |key: &str| row.lines.get(key).copied().unwrap_or_default();
     let mut cells = Vec::new();
     for (key, label) in SHOWN {
         let text = match key {

@@ -113,8 +113,7 @@ fn items(text: &mut String, some: &[&Standing], profile: Profile, measured: &[Ef
                 number::frame(&line.frame)
             );
         }
-        for (label, key) in [("Risk", "risk"), ("Interrupts", "disrupts")] {
-            let said = row.line(key).unwrap_or_default();
+        for (label, said) in [("Risk", row.risk), ("Interrupts", row.disrupts)] {
             if !matches!(said, "" | LOW) {
                 let _ = writeln!(text, "  - {label}: {}", sentence(said));
             }

@@ -103,8 +103,7 @@ fn table(title: &str, some: &[&Standing], profile: Profile) -> String {
     if some.is_empty() {
         return String::new();
     }
-    let is_risky =
-        |one: &Standing| one.state == State::Differs && one.row.line("risk") != Some(LOW);
+    let is_risky = |one: &Standing| one.state == State::Differs && one.row.risk != LOW;
     let row = |one: &&Standing| {
         let mark = if is_risky(one) { '!' } else { ' ' };
         let values = match one.row.advice(profile).values.as_slice() {

@@ -9,7 +9,7 @@ use mpps_lab::tune::persist::{self, File};
 use mpps_lab::tune::{self, Applied, Applying, Choice, Plan, Planned, Site, TuneError};
 use mpps_lab::{effective_uid, interrupt};
 use mpps_method::Span;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Applies a profile, or shows what that would be.
@@ -40,11 +40,22 @@ pub fn apply(args: &ApplyArgs) -> Result<Exit> {
         terminal::out(&terminal::settings_applied(&plan, &applied));
         terminal::note(&next(args, &site, !plan.changes.is_empty()));
     }
+    if lacks_ethtool(&applied.files) {
+        terminal::note("the script for each boot needs ethtool, which is not installed here");
+    }
     Ok(if applied.refused.is_empty() {
         Exit::Measured
     } else {
         Exit::NotMet
     })
+}
+
+/// Whether a script has a command of ethtool, and this machine has no such program.
+fn lacks_ethtool(files: &[File]) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    files.iter().any(|file| file.text.contains("\nethtool "))
+        && !folders.any(|folder| folder.join("ethtool").is_file())
 }
 
 /// Refuses what may not be changed, or not now.
@@ -155,11 +166,18 @@ pub fn revert(args: &RevertSettingsArgs) -> Result<Exit> {
             Ok(reverted) => reverted,
         }
     };
+    let is_bare =
+        |reverted: &mpps_lab::journal::Reverted| reverted.files == 0 && reverted.foreign.is_empty();
+    let has_none = args.persisted && reverted.as_ref().is_some_and(is_bare);
     terminal::out(&match reverted {
         reverted if args.json => terminal::reverted_json(&reverted.unwrap_or_default()),
+        Some(_) if has_none => "mpps wrote no files for each boot: nothing to remove\n".to_owned(),
         Some(reverted) => terminal::settings_reverted(&reverted),
         None => "nothing to put back\n".to_owned(),
     });
+    if has_none {
+        return Ok(Exit::Measured);
+    }
     if args.persisted {
         terminal::note("settings stay as they are until the next boot");
     } else if site.is_host && !persist::written(&args.root)?.is_empty() {
