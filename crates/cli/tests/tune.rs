@@ -205,10 +205,38 @@ fn a_dry_run_tells_the_time_and_what_is_inert() {
         "{all}"
     );
     // Twenty settings within 15 minutes: fewer take less.
-    let screen = ended(&["measure", "--dry-run", "--screen", "--budget", "15m"]).stdout;
+    let twenty = "rp_filter,ip_early_demux,udp_early_demux,fwd_update_prio,gro,nf_empty,forward_rules,\
+                  rule_counters,conntrack,notrack,nat,ct_acct,ct_timestamp,ct_events,tc_filters,\
+                  packet_taps,gateway_route,nexthop_objects,multipath_routes,input_rules";
+    let screen = ended(&[
+        "measure",
+        "--dry-run",
+        "--screen",
+        "--budget",
+        "15m",
+        "--only",
+        twenty,
+    ]);
+    let screen = screen.stdout;
     assert!(
         screen.contains("\nrule         blocks of turns of "),
         "{screen}"
+    );
+    // A record of something else stays as it is.
+    let other = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../record/tests/golden/run.jsonl"
+    );
+    let refused = run(&mut mpps(&[
+        "tune",
+        "measure",
+        "--dry-run",
+        "--resume",
+        other,
+    ]));
+    assert!(
+        refused.code == Some(2) && refused.stderr.contains("it has a run of mpps throughput"),
+        "{refused:?}"
     );
     let few = ended(&["measure", "--dry-run", "--only", "gro,rp_filter"]).stdout;
     assert!(

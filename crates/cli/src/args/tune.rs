@@ -71,7 +71,7 @@ pub enum TuneVerb {
     #[cfg(feature = "measure")]
     #[command(hide = true)]
     Guard(GuardArgs),
-    /// Measure what each setting changes on a bed, one at a time
+    /// Measure what each setting changes on a bed
     ///
     /// Each setting takes turns between two levels in the router's network namespace, at overload. The machine's own
     /// settings stay as they are. A setting that cannot act on the bed is "inert here". One that cannot act anywhere, the

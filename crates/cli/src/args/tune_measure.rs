@@ -45,7 +45,8 @@ pub struct MeasureSettingsArgs {
     /// less time, and pairs that do not add are told
     #[arg(long, help_heading = "Settings")]
     pub screen: bool,
-    /// Profile each setting that acts at both levels, behind all turns: what each stage of a frame's way takes more
+    /// After all turns, profile each setting that was found to act, at both levels. The result says what each stage takes
+    /// more
     #[arg(long, help_heading = "Settings")]
     pub by_stage: bool,
     /// Go on with a run of the same plan that ended early: its turns are in this record, which new ones are appended to

@@ -46,9 +46,6 @@ impl Planned<SettingsPlan> {
             !is_typed || sending.sizes.len() == 1,
             "--frame: tune measure takes one frame size or one mix; run it once for each"
         );
-        if let Some(path) = args.resume.as_deref().filter(|path| !path.is_file()) {
-            bail!("--resume {}: there is no such record", path.display());
-        }
         let rows = rows(&args.only, args.group.as_deref())?;
         let is_named = !args.only.is_empty();
         let at = Ground {

@@ -2,7 +2,7 @@
 
 use super::comparison::{cost, difference};
 use super::overload::rates;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::jobs::compare::ALIKE;
 use mpps_lab::jobs::settings::{Earlier, Effect, Outcome, Recorded, SettingsPlan};
 use mpps_lab::jobs::settings::{Screen, Together};
@@ -12,7 +12,7 @@ use mpps_method::saturation::{Block, Distance, Interval, Window};
 use mpps_method::screen::Pair;
 use mpps_method::statistics::median;
 use mpps_method::{Rate, Span};
-use mpps_record::{self as record, Alias, EffectsLine, Interaction, Other, Run, RunLine};
+use mpps_record::{self as record, Alias, EffectsLine, Interaction, Other, Records, Run, RunLine};
 use mpps_record::{SettingEffect, TrialLine};
 use serde_json::Value;
 use std::path::Path;
@@ -144,7 +144,7 @@ pub struct EarlierRuns {
 /// The record cannot be read, has no such run, or its plan is another one.
 pub fn earlier_runs(path: &Path, now: &Run) -> Result<EarlierRuns> {
     let shown = path.display();
-    let read = mpps_record::read_file(path).with_context(|| format!("--resume {shown}"))?;
+    let read = read(path)?;
     let has_turns = |run: &&Run| run.name != now.name && !run.trials.is_empty();
     let mut earlier = EarlierRuns::default();
     for run in read.runs.iter().filter(has_turns) {
@@ -171,6 +171,37 @@ pub fn earlier_runs(path: &Path, now: &Run) -> Result<EarlierRuns> {
         "--resume {shown}: it has no trial to go on with; leave out --resume to begin"
     );
     Ok(earlier)
+}
+
+fn read(path: &Path) -> Result<Records> {
+    mpps_record::read_file(path).with_context(|| format!("--resume {}", path.display()))
+}
+
+/// Whether a record has runs of `mpps tune measure` alone, with trials. Nothing is written to another one.
+///
+/// # Errors
+/// What it is instead.
+pub fn check_resumable(path: &Path) -> Result<()> {
+    let shown = path.display();
+    let runs = read(path)?.runs;
+    let other = runs.iter().find(|run| {
+        let begin = run.begin.as_ref();
+        begin.is_none_or(|begin| begin.plan.settings.is_none())
+    });
+    if let Some(other) = other {
+        let job = other
+            .begin
+            .as_ref()
+            .map_or("campaign", |begin| begin.job.as_str());
+        bail!(
+            "--resume {shown}: it has a run of mpps {job}; give a record of mpps tune measure alone"
+        );
+    }
+    ensure!(
+        runs.iter().any(|run| !run.trials.is_empty()),
+        "--resume {shown}: it has no trial to go on with; leave out --resume to begin"
+    );
+    Ok(())
 }
 
 /// In what the plan and the conditions of two runs differ.

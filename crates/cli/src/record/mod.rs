@@ -33,7 +33,7 @@ pub use burst::burst_line;
 pub use clock::Clock;
 pub use comparability::sha256;
 pub use comparison::comparison_line;
-pub use effects::{EarlierRuns, earlier_runs, effects_line};
+pub use effects::{EarlierRuns, check_resumable, earlier_runs, effects_line};
 pub use explain::{profile_line, watched_line};
 pub use job::Job;
 pub use lasting::overload_line;

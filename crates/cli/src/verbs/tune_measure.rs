@@ -5,7 +5,7 @@ use super::measure::measure;
 use crate::args::MeasureSettingsArgs;
 use crate::exit::Exit;
 use crate::plan::{Planned, SettingsPlan, unmeasured_in_words};
-use crate::record::{EarlierRuns, Job, earlier_runs, effects_line};
+use crate::record::{EarlierRuns, Job, check_resumable, earlier_runs, effects_line};
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::{Context, Result};
@@ -20,6 +20,9 @@ use std::fmt::Write;
 /// # Errors
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &MeasureSettingsArgs) -> Result<Exit> {
+    if let Some(path) = &args.resume {
+        check_resumable(path)?;
+    }
     let plan = Planned::<SettingsPlan>::new(args)?;
     let mut output = args.output.clone();
     output.record = output.record.or_else(|| args.resume.clone());
@@ -88,6 +91,13 @@ impl Measure for SettingsPlan {
 
 impl SettingsPlan {
     fn time(&self) -> String {
-        format!("{} to {}", self.least, self.measured.how.budget)
+        let time = format!("{} to {}", self.least, self.measured.how.budget);
+        match self.measured.by_stage {
+            true => format!(
+                "{time}, and {} more for each setting that acts",
+                settings::PROFILES
+            ),
+            false => time,
+        }
     }
 }

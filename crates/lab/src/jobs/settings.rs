@@ -25,6 +25,7 @@ use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule};
 use mpps_method::tune::Row;
 use mpps_method::{Rate, Span};
 use mpps_record::ProfileChange;
+pub use tried::PROFILES;
 use tried::Tried;
 
 /// What a trial takes, its preparation included.

@@ -87,13 +87,21 @@ pub(super) fn all(
         at_second: screened.iter().map(|one| is_at_second(one)).collect(),
     });
     let result = design.screened(&blocks, stands.as_ref(), job.rule, many);
+    let measure = if run.overloads {
+        Measure::Rate
+    } else {
+        Measure::Cost
+    };
     for (one, compared) in screened.iter_mut().zip(&result.effects) {
+        // Where the tester ended first in one turn, no cost tells a rate.
+        one.measure = measure;
         one.screened = Some(*compared);
     }
     let placebos = result.effects.iter().skip(design.factors());
     found.placebos.extend(placebos.map(|compared| Effect {
         is_placebo: true,
         is_screened: true,
+        measure,
         compared: Some(*compared),
         ..named("placebo column", "A column of the design without a setting")
     }));

@@ -5,7 +5,7 @@ use super::tried::{Tried, in_turns};
 use super::{Found, Job};
 use crate::jobs::JobError;
 use crate::tune::toggle::PLACEBO;
-use mpps_method::compare::{Compared, Finding, rate};
+use mpps_method::compare::{Compared, Finding, Measure, is_overloaded, rate};
 use mpps_method::saturation::Interval;
 use mpps_method::statistics::median;
 
@@ -85,8 +85,11 @@ pub(super) fn confirm(
     let ended = group
         .find_rates(job)
         .and_then(|()| in_turns(vec![&mut group], 1, end, job));
-    found.together = told(&group, saved, better);
     found.not_together = group.refused.take();
+    match group.measure {
+        Measure::Rate => found.together = told(&group, saved, better),
+        Measure::Cost => found.not_together = Some("the tester ended before the router".to_owned()),
+    }
     for (one, mut toggle) in worth.into_iter().zip(group.toggles) {
         if effect_ns(one) > 0.0 {
             toggle.exchange();
@@ -98,7 +101,10 @@ pub(super) fn confirm(
 
 fn told(group: &Tried<'_>, saved_ns: f64, better: Vec<String>) -> Option<Together> {
     let rates = group.turns.each_ref().map(|turns| {
-        let rates = turns.iter().filter_map(|turn| rate(&turn.overload));
+        let rates = turns.iter().filter_map(|turn| {
+            let rate = rate(&turn.overload)?;
+            is_overloaded(&turn.overload, rate).then_some(rate)
+        });
         Interval::from_samples(&rates.collect::<Vec<f64>>())
     });
     let [Some(others), Some(best)] = rates else {

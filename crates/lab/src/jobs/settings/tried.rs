@@ -16,6 +16,8 @@ use mpps_record::ProfileChange;
 /// Length of a profiled trial, and pairs of them that count.
 const PROFILED: Span = Span::from_millis(700);
 const PROFILED_PAIRS: u32 = 6;
+/// What the profile of a setting takes where all of its pairs count.
+pub const PROFILES: Span = Span::from_nanos(PROFILED.as_nanos() * 2 * PROFILED_PAIRS as u64);
 const LEVELS: [Level; 2] = [Level::From, Level::To];
 
 /// Switches under way: one, or several that are switched together.
@@ -197,11 +199,7 @@ impl<'bed> Tried<'bed> {
             with: toggle.with,
             needs: toggle.needs,
             is_placebo: toggle.id == PLACEBO,
-            measure: if is_screened {
-                Measure::Rate
-            } else {
-                self.measure
-            },
+            measure: self.measure,
             compared,
             trials: self.turns.map(numbers),
             alone: self.alone,
