@@ -167,7 +167,7 @@ fn measure_refuses_what_it_cannot_do() {
         (&["--only", "gro", "--budget", "5s"], "need at least"),
         (&["--screen", "--budget", "1m"], "need at least"),
         (&["--resume", "a", "--record", "b"], "--record"),
-        (&["--resume", "nosuch.jsonl"], "there is no such record"),
+        (&["--resume", "nosuch.jsonl"], "No such file"),
         (
             &["--bed", "kept"],
             "switches settings of a bed that it raises itself",

@@ -2,7 +2,7 @@
 
 use super::comparison::{cost, difference};
 use super::overload::rates;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use mpps_lab::jobs::compare::ALIKE;
 use mpps_lab::jobs::settings::{Earlier, Effect, Outcome, Recorded, SettingsPlan};
 use mpps_lab::jobs::settings::{Screen, Together};
@@ -174,7 +174,7 @@ pub fn earlier_runs(path: &Path, now: &Run) -> Result<EarlierRuns> {
 }
 
 fn read(path: &Path) -> Result<Records> {
-    mpps_record::read_file(path).with_context(|| format!("--resume {}", path.display()))
+    mpps_record::read_file(path).map_err(|error| anyhow!("--resume: {error}"))
 }
 
 /// Whether a record has runs of `mpps tune measure` alone, with trials. Nothing is written to another one.
