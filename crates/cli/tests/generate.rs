@@ -52,7 +52,7 @@ fn every_verb_has_a_man_page_without_warnings() {
     let help = run(&mut mpps(&["--help"])).stdout;
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let verbs: Vec<&str> = listed
-        .take_while(|line| !line.is_empty())
+        .take_while(|line| !line.is_empty() && *line != "Options:")
         .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
         .filter(|verb| !verb.is_empty() && *verb != "help")
         .collect();

@@ -19,6 +19,7 @@ use mpps_tables::Table;
 use std::ops::Range;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The ports of a bed, for tests that know which DUT it has.
 pub trait PortsOfBed {
@@ -153,6 +154,11 @@ fn hog() -> std::io::Result<Child> {
         .spawn()
 }
 
+/// A trial begins after 0.04 s on a fast machine and 0.4 s on a slow one, when speeds and distances are timed. The other
+/// program comes at one of these times after each other.
+const HOG_AFTER_MS: [u64; 5] = [400, 300, 500, 200, 600];
+static TRIES: AtomicUsize = AtomicUsize::new(0);
+
 fn beside(
     mut hog: Child,
     tester: &mut Tester<'_>,
@@ -164,8 +170,8 @@ fn beside(
     cpu::pin_task(pid, &CpuSet::single(cpu)).expect("pin");
     cpu::set_fifo(pid, 99).expect("FIFO");
     std::thread::scope(|scope| {
-        // A trial begins after some 0.3 s, when speeds and distances are timed.
-        let middle = clock::monotonic_ns() + 500_000_000;
+        let after_ms = HOG_AFTER_MS[TRIES.fetch_add(1, Ordering::Relaxed) % HOG_AFTER_MS.len()];
+        let middle = clock::monotonic_ns() + after_ms * 1_000_000;
         let hogging = scope.spawn(move || {
             wait_until(middle);
             // It may take the CPU that this thread is on.
