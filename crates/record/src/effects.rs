@@ -179,7 +179,7 @@ impl Together {
             million(others),
             million(better)
         );
-        if let Some(change) = self.difference.rate_change {
+        if let Some(change) = self.difference.told_rate_change() {
             let [low, median, high] =
                 [change.low, change.median, change.high].map(|share| share * 100.0);
             told += &format!(", {median:+.0} % ({low:+.0} to {high:+.0})");

@@ -244,6 +244,18 @@ pub fn frame(size: &str) -> String {
     format!("{size}{}", if number { " B" } else { "" })
 }
 
+/// Letters of a mix where names stand in a row.
+const MIX_LETTERS: usize = 28;
+
+/// The first letters of a long mix; other names as they are.
+#[must_use]
+pub fn short_frame(name: &str) -> String {
+    match name.char_indices().nth(MIX_LETTERS) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
 /// `1 trial`, `2 trials`.
 #[must_use]
 pub fn plural(count: usize, noun: &str) -> String {

@@ -5,7 +5,7 @@ use super::machine_line;
 use super::wrap::prose;
 use mpps_record::Interval;
 use mpps_report::campaign::{CampaignRun, MeasuredCell, Rate};
-use mpps_report::number::Known;
+use mpps_report::number::{Known, short_frame};
 
 const HEAD: [&str; 6] = [
     "cell",
@@ -68,7 +68,7 @@ fn row(rate: &Rate<'_>) -> [String; HEAD.len()] {
     });
     let [lossless, published, ratio, limit] = rate.beside(short);
     [
-        format!("  {}", rate.frame),
+        format!("  {}", short_frame(&rate.frame)),
         here.unwrap_or_else(|| "-".to_owned()),
         lossless,
         published,

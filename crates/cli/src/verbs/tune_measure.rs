@@ -13,6 +13,7 @@ use mpps_lab::bed::Bed;
 use mpps_lab::jobs::settings::{self, Outcome};
 use mpps_lab::jobs::{Observer, ResultObserver};
 use mpps_lab::traffic::Traffic;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Runs the verb.
@@ -46,8 +47,18 @@ impl Measure for SettingsPlan {
             + &format!("measured     {}\n", self.ids().join(", "))
             + &format!("rule         {}\n", self.job().rule)
             + &format!("time         {}\n\n", self.time());
+        let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for (row, why) in &self.left_out {
-            let _ = writeln!(text, "{} {}", row.id, unmeasured_in_words(why));
+            let ids = by_reason.entry(unmeasured_in_words(why));
+            ids.or_default().push(row.id);
+        }
+        for (why, ids) in by_reason {
+            let _ = writeln!(
+                text,
+                "{}: {}",
+                why.trim_start_matches("is "),
+                ids.join(", ")
+            );
         }
         text
     }

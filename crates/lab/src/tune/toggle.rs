@@ -116,10 +116,18 @@ pub fn check(row: &Row, at: &Ground<'_>) -> Result<(), Unmeasured> {
             return Err(Unmeasured::NotSwitched(why.to_owned()));
         }
         if !known.map_or(is_made || at.is_named, |(_, is_met)| is_met(at)) {
-            return Err(Unmeasured::Inert(format!("needs {need}")));
+            return Err(Unmeasured::Inert(lacking(need)));
         }
     }
     check_switch(row)
+}
+
+/// Why a setting cannot act without what it needs.
+fn lacking(needs: &str) -> String {
+    match needs.starts_with("the bed sets") {
+        true => needs.to_owned(),
+        false => format!("needs {needs}"),
+    }
 }
 
 /// Whether a setting acts at the front of such a bed.
@@ -130,7 +138,7 @@ pub(super) fn check_front(row: &Row, bed: &BedPlan) -> Result<(), Unmeasured> {
     let front = bed.nic.name();
     let why = match &row.fronts[..] {
         [] if row.needs.is_empty() => "no bed's frames meet it".to_owned(),
-        [] => format!("needs {}", row.needs),
+        [] => lacking(row.needs),
         fronts if fronts.contains(&front) => return Ok(()),
         fronts => format!("acts at the front {}, not at {front}", fronts.join(" or ")),
     };

@@ -9,8 +9,6 @@ use mpps_record::{Difference, Interval};
 
 /// Height of a mark with the room around it.
 const MARK: f64 = 14.0;
-/// Letters of a frame size in the legend.
-const LETTERS: usize = 20;
 /// Ends of an undecided interval that would leave no room for the others.
 const WIDE: f64 = 1.0;
 /// Between the marks of two rows.
@@ -44,7 +42,7 @@ pub fn scenarios(campaign: &CampaignRun<'_>) -> Option<Chart> {
                 others.extend(figure.map(|fps| Point::new(at, fps)));
             }
         }
-        let name = |of: &str| format!("{} {of}", short(&number::frame(size)));
+        let name = |of: &str| format!("{} {of}", number::short_frame(&number::frame(size)));
         here.push(Series::new(name("here"), style, Kind::Marks, own));
         published.push(Series::new(
             name("published"),
@@ -64,14 +62,6 @@ pub fn scenarios(campaign: &CampaignRun<'_>) -> Option<Chart> {
         series,
     );
     chart.map(|chart| chart.lying(GAP + MARK * sizes.len() as f64))
-}
-
-/// The first letters of a long mix.
-fn short(size: &str) -> String {
-    match size.char_indices().nth(LETTERS) {
-        Some((end, _)) => format!("{}...", &size[..end]),
-        None => size.to_owned(),
-    }
 }
 
 /// The rates of a cell that are known here or elsewhere, behind its name.
