@@ -59,7 +59,8 @@ pub struct Losses {
     pub spacing_mean: f64,
     /// Standard deviation of the same over its mean.
     pub spacing_cv: f64,
-    /// The most frequent of these distances, frames, and how many runs are so far from the one before.
+    /// The most frequent of these distances, frames, and how many runs are so far from the one before, or a multiple of it
+    /// where what is between was passed over.
     pub spacing_commonest: (u64, u64),
     /// Frames lost in each of [`WINDOWS`] equal parts of the trial.
     pub windows: Vec<u64>,
@@ -90,9 +91,13 @@ impl Losses {
         let mut losses = tally.conclude()?;
         let starts = runs.map(|run| run.first);
         let spaced = starts.clone().skip(1).zip(starts);
-        let as_often = spaced
-            .filter(|(next, this)| next - this == commonest)
-            .count();
+        // Where the frame one distance on was passed over, nobody knows whether it was lost: the next one tells.
+        let is_without = |sequence: u64| without.iter().any(|range| range.contains(&sequence));
+        let is_so_far = |(next, this): &(u64, u64)| {
+            let mut between = (this + commonest..*next).step_by(commonest.max(1) as usize);
+            (next - this).is_multiple_of(commonest) && between.all(is_without)
+        };
+        let as_often = spaced.filter(is_so_far).count();
         losses.spacing_commonest = (commonest, as_often as u64);
         Some(losses)
     }
