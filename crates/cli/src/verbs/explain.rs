@@ -8,15 +8,16 @@ use super::watch;
 use crate::args::{ExplainArgs, OutputArgs};
 use crate::exit::Exit;
 use crate::plan::{self, Baseline};
-use crate::record::{Job, profile_line};
+use crate::record::{Job, against_line};
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::{Context, Result};
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::compare::Variant;
 use mpps_lab::jobs::explain::against::Side;
-use mpps_lab::jobs::explain::{self, ExplainPlan, SizeProfile};
+use mpps_lab::jobs::explain::{self, ExplainPlan};
 use mpps_lab::traffic::Traffic;
+use mpps_record::ProfileLine;
 use std::ffi::OsString;
 
 /// Runs the verb.
@@ -80,7 +81,7 @@ fn explain_against(
                 receiver: offer.receiver,
             };
             let mut results = recorder
-                .with(|size: &SizeProfile, _| vec![profile_line(size, Some((&against, &beds[1])))]);
+                .with(|line: &ProfileLine, _| vec![against_line(line, &against, &beds[1])]);
             ended(explain::against::measure(&sides, how, &mut results))
         },
     )
@@ -124,7 +125,7 @@ impl Measure for ExplainPlan {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.with(|size: &SizeProfile, _| vec![profile_line(size, None)]);
+        let mut results = recorder.lines::<ProfileLine>();
         ended(explain::measure(place.bed()?, self, &mut results))
     }
 }

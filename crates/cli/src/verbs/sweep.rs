@@ -6,14 +6,15 @@ use super::table::reading;
 use crate::args::ExplainArgs;
 use crate::exit::Exit;
 use crate::plan::{SweepPlan, sweep_steps};
-use crate::record::{Job, sweep_line};
+use crate::record::Job;
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::Bed;
-use mpps_lab::jobs::explain::sweep::{self, Swept};
+use mpps_lab::jobs::explain::sweep;
 use mpps_lab::traffic::Traffic;
 use mpps_method::sweep::Axis;
+use mpps_record::SweepLine;
 use mpps_tables::Table;
 
 /// Runs the verb.
@@ -78,7 +79,7 @@ impl Measure for Sweep {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.with(|swept: &Swept, _| vec![sweep_line(swept)]);
+        let mut results = recorder.lines::<SweepLine>();
         ended(sweep::measure(place.bed()?, &self.0.swept, &mut results))
     }
 }
