@@ -23,7 +23,7 @@ use std::ffi::OsString;
 /// Runs the verb.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
     if let Some(cpus) = &args.cpus {
-        return watch::run(cpus, args.look, &args.output);
+        return watch::run(cpus, args.look, &args.run.output);
     }
     if args.sweep.is_some() || args.paper_tables {
         return super::sweep::run(args);
@@ -31,9 +31,9 @@ pub fn run(args: &ExplainArgs) -> Result<Exit> {
     let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
     let (plan, against) = plan::ExplainPlan::new(args, &typed)?;
     if let Some(against) = against {
-        return explain_against(plan, against, &args.output);
+        return explain_against(plan, against, &args.run.output);
     }
-    measure_planned(&args.output, plan)
+    measure_planned(&args.run.output, plan)
 }
 
 /// Both set-ups take turns. The record's first line is of the explained one.
@@ -80,8 +80,8 @@ fn explain_against(
                 pairs: offer.trials,
                 receiver: offer.receiver,
             };
-            let mut results = recorder
-                .with(|line: &ProfileLine, _| vec![against_line(line, &against, &beds[1])]);
+            let mut results =
+                recorder.with(|line: &ProfileLine, _| vec![against_line(line, &against, &beds[1])]);
             ended(explain::against::measure(&sides, how, &mut results))
         },
     )

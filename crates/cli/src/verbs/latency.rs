@@ -14,7 +14,7 @@ use mpps_record::LatencyLine;
 
 /// Runs the verb.
 pub fn run(args: &LatencyArgs) -> Result<Exit> {
-    measure_planned(&args.output, plan::LatencyPlan::new(args)?)
+    measure_planned(&args.run.output, plan::LatencyPlan::new(args)?)
 }
 
 measure_sizes!(
@@ -23,7 +23,8 @@ measure_sizes!(
     "loads",
     |plan| plan.searches(),
     |plan, place, recorder| {
-        let (error, found) = latency::measure(place.bed()?, plan, &mut recorder.lines::<LatencyLine>());
+        let (error, found) =
+            latency::measure(place.bed()?, plan, &mut recorder.lines::<LatencyLine>());
         recorder.found(found);
         Ok(error)
     }

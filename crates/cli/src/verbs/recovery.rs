@@ -14,7 +14,7 @@ use mpps_record::RecoveryLine;
 
 /// Runs the verb.
 pub fn run(args: &RecoveryArgs) -> Result<Exit> {
-    measure_planned(&args.output, plan::RecoveryPlan::new(args)?)
+    measure_planned(&args.run.output, plan::RecoveryPlan::new(args)?)
 }
 
 measure_sizes!(

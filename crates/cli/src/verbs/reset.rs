@@ -17,7 +17,7 @@ use mpps_record::ResetLine;
 /// Runs the verb.
 pub fn run(args: &ResetArgs) -> Result<Exit> {
     let plan = plan::ResetPlan::new(args)?;
-    let asked = Asked::new(&args.output, plan.bed, plan.destinations);
+    let asked = Asked::new(&args.run.output, plan.bed, plan.destinations);
     let all = args.reset.is_empty();
     measure(
         &asked,

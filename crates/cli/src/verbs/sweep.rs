@@ -22,16 +22,16 @@ pub fn run(args: &ExplainArgs) -> Result<Exit> {
     let plan = SweepPlan::new(args)?;
     let mut table = Table::default();
     // A dry run reads no table.
-    if let Some(wanted) = plan.table.as_ref().filter(|_| !args.output.dry_run) {
+    if let Some(wanted) = plan.table.as_ref().filter(|_| !args.run.output.dry_run) {
         let ipv6 = plan.swept.explain.offer.traffic.ipv6;
-        let mut progress = reading(&wanted.origin, args.output.quiet);
+        let mut progress = reading(&wanted.origin, args.run.output.quiet);
         table = wanted
             .origin
             .routes(ipv6, wanted.keep_martians, &mut progress)?
             .table;
     }
     let mut plan = plan.with(table)?;
-    let asked = Asked::new(&args.output, plan.bed.clone(), plan.destinations.take());
+    let asked = Asked::new(&args.run.output, plan.bed.clone(), plan.destinations.take());
     measure(&asked, Sweep(plan))
 }
 

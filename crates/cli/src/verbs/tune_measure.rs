@@ -1,6 +1,6 @@
 //! `mpps tune measure`: the effect of each setting, one at a time.
 
-use super::contract::{Asked, Measure, Place};
+use super::contract::{Asked, Measure, Place, ended};
 use super::measure::measure;
 use crate::args::MeasureSettingsArgs;
 use crate::exit::Exit;
@@ -24,7 +24,7 @@ pub fn run(args: &MeasureSettingsArgs) -> Result<Exit> {
         check_resumable(path)?;
     }
     let plan = Planned::<SettingsPlan>::new(args)?;
-    let mut output = args.output.clone();
+    let mut output = args.run.output.clone();
     output.record = output.record.or_else(|| args.resume.clone());
     let asked = Asked {
         plot: args.plot.as_deref(),
@@ -80,10 +80,7 @@ impl Measure for SettingsPlan {
         results.size_begins(Some(self.measured.how.budget));
         let outcome = settings::measure(place.bed()?, &self.measured, earlier, &mut results)?;
         let written = results.result(&outcome);
-        outcome
-            .error
-            .map_or(Ok(()), |error| Err(error.into()))
-            .and(written.with_context(|| recorder.record().not_written()))
+        ended(outcome.error).and(written.with_context(|| recorder.record().not_written()))
     }
 }
 
