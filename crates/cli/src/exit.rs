@@ -49,6 +49,15 @@ impl Exit {
         known.unwrap_or(Self::Failed)
     }
 
+    /// Of results of which each says something, or the machine disturbed it.
+    #[must_use]
+    pub fn of_each(says: impl IntoIterator<Item = bool>) -> Self {
+        match says.into_iter().all(|says| says) {
+            true => Self::Measured,
+            false => Self::Disturbed,
+        }
+    }
+
     /// The graver of two.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {

@@ -1,13 +1,14 @@
 //! Between the job and the outside: each line goes into the record first, then to the run in memory and the terminal.
 
 use crate::beside::Beside;
-use crate::record::{Record, doubt, trial_line};
+use crate::record::{Record, trial_line};
 use crate::terminal::grouped;
 use crate::terminal::progress::Progress;
 use anyhow::{Context, Result};
 use mpps_lab::clock::monotonic_ns;
 use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver, SearchedRate};
+use mpps_lab::line;
 use mpps_method::Span;
 use mpps_record::{Answer, Body, Doubt, Queries, RouteChanges, Run, RunLine, StandsOn, TrialLine};
 use std::io;
@@ -74,7 +75,7 @@ impl Recorder {
     /// The doubts that the host and its other runs raise now.
     fn doubts(&self) -> Vec<Doubt> {
         let doubts = self.beside.as_ref().map(Beside::doubts);
-        doubts.unwrap_or_default().iter().map(doubt).collect()
+        line::doubts(&doubts.unwrap_or_default())
     }
 
     /// Writes a line. It is part of the result even where the disk is full.
@@ -119,6 +120,11 @@ impl Recorder {
             recorder: self,
             lines,
         }
+    }
+
+    /// The observer of a job that fills in the lines itself.
+    pub fn lines<L: Clone>(&mut self) -> Results<'_, fn(&L, StandsOn) -> Vec<L>> {
+        self.with(|line, _| vec![line.clone()])
     }
 
     /// Nothing more is measured; what follows on the terminal is the result.

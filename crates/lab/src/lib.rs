@@ -15,6 +15,7 @@ pub mod facts;
 pub mod fib;
 pub mod jobs;
 pub mod journal;
+pub mod line;
 pub mod memory;
 pub mod observe;
 pub mod one_run;

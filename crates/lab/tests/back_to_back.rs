@@ -2,18 +2,19 @@
 
 mod support;
 
-use mpps_lab::jobs::back_to_back::{self, BurstPlan, SizeBursts};
+use mpps_lab::jobs::back_to_back::{self, BurstPlan};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::jobs::{Observer, Report, ResultObserver};
 use mpps_lab::search::link::Link;
 use mpps_method::{Accept, FrameSpec, Rate, Resolution, SearchPlan, Span};
+use mpps_record::BurstLine;
 use std::io;
 
 /// The buffer by busy time; the ring row of `mpps calibrate` finds it within 5 % of a slow DUT.
 const SHARES: std::ops::Range<f64> = 0.5..1.5;
 
 #[derive(Default)]
-struct Seen(Vec<SizeBursts>);
+struct Seen(Vec<BurstLine>);
 
 impl Observer for Seen {
     fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
@@ -23,8 +24,8 @@ impl Observer for Seen {
     }
 }
 
-impl ResultObserver<SizeBursts> for Seen {
-    fn result(&mut self, size: &SizeBursts) -> io::Result<()> {
+impl ResultObserver<BurstLine> for Seen {
+    fn result(&mut self, size: &BurstLine) -> io::Result<()> {
         self.0.push(size.clone());
         Ok(())
     }
@@ -66,13 +67,13 @@ fn the_longest_burst_fills_the_beds_own_ring() {
     let [size] = &seen.0[..] else {
         panic!("one size: {:?}", seen.0);
     };
-    let ring = f64::from(size.own_ring.expect("a ring of the bed"));
-    println!("{:?}\n{:?}", size.searches, size.buffer_time());
-    if size.all_passed.is_some() {
+    let ring = f64::from(size.own_ring_frames.expect("a ring of the bed"));
+    println!("{:?}\n{:?}", size.searches, size.all);
+    if size.all_passed_frames.is_some() {
         support::skip!("a sender that is faster than the router");
     }
-    let time = size.buffer_time().expect("a search");
-    assert!(time.implied > Span::ZERO && time.average >= time.least as f64);
+    let all = size.all.expect("a search");
+    assert!(all.implied_buffer_ns > 0 && all.average_frames >= all.least_frames as f64);
     let fits = |share: f64| SHARES.contains(&share);
     assert!(
         size.searches

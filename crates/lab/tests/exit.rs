@@ -9,7 +9,7 @@ use host::alone;
 use mpps_ebpf::instruments::fault::Planted;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, Side};
 use mpps_lab::doubt::Finding;
-use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load, Offered};
+use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load};
 use mpps_lab::jobs::throughput::{self, SizeResult, ThroughputPlan};
 use mpps_lab::jobs::{JobError, Observer, Report, ResultObserver};
 use mpps_lab::search::exit_program;
@@ -25,6 +25,7 @@ use mpps_linux::packet::{Filter, PacketSocket};
 use mpps_linux::tc::{self, Hook};
 use mpps_linux::{cpu, ethtool, setting::Setting};
 use mpps_method::{Accept, Invalid, Rate, Resolution, SearchPlan, Span, Transport, Trial, Verdict};
+use mpps_record::LoadLine;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use support::PortsOfBed as _;
@@ -413,7 +414,7 @@ impl ResultObserver<SizeResult> for Found {
 
 /// Keeps what came of each load.
 #[derive(Default)]
-struct Offers(Vec<Offered>);
+struct Offers(Vec<LoadLine>);
 
 impl Observer for Offers {
     fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
@@ -421,8 +422,8 @@ impl Observer for Offers {
     }
 }
 
-impl ResultObserver<Offered> for Offers {
-    fn result(&mut self, offered: &Offered) -> std::io::Result<()> {
+impl ResultObserver<LoadLine> for Offers {
+    fn result(&mut self, offered: &LoadLine) -> std::io::Result<()> {
         self.0.push(offered.clone());
         Ok(())
     }
@@ -562,7 +563,7 @@ fn frames_merged_by_gro_are_never_miscounted() {
         }
         let found = found.0;
         assert_eq!(
-            found[0].receiver == Some(ReceiverPlace::Port),
+            found[0].receiver == Some(ReceiverPlace::Port.into()),
             merged,
             "{nic:?}"
         );

@@ -6,7 +6,7 @@ use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::jobs::compare::Variant;
 use mpps_lab::jobs::explain::against::{AgainstPlan, Side};
 use mpps_lab::jobs::explain::by_stage::{self, Levels};
-use mpps_lab::jobs::explain::{self, ExplainPlan, SizeProfile};
+use mpps_lab::jobs::explain::{self, ExplainPlan};
 use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
 use mpps_lab::jobs::{JobError, Observer, Report, ResultObserver, Trials};
 use mpps_lab::traffic::{ReceiverPlace, Traffic};
@@ -32,9 +32,9 @@ impl Observer for Kept {
     }
 }
 
-impl ResultObserver<SizeProfile> for Kept {
-    fn result(&mut self, size: &SizeProfile) -> std::io::Result<()> {
-        self.0.push(size.line.clone());
+impl ResultObserver<ProfileLine> for Kept {
+    fn result(&mut self, line: &ProfileLine) -> std::io::Result<()> {
+        self.0.push(line.clone());
         Ok(())
     }
 }

@@ -107,15 +107,22 @@ fn rules_are_switched_and_taken_back() {
     let outcome = settings::measure(&bed, &plan, Earlier::default(), &mut seen);
     let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(settings_of(&bed), before, "all is as it was");
-    assert!(outcome.error.is_none() && outcome.tests == 2, "{outcome:?}");
-    let ids: Vec<&str> = outcome.effects.iter().map(|effect| effect.id).collect();
+    assert!(
+        outcome.error.is_none() && outcome.line.tests == 2,
+        "{outcome:?}"
+    );
+    let effects = &outcome.line.effects;
+    let ids: Vec<&str> = effects
+        .iter()
+        .map(|effect| effect.setting.as_str())
+        .collect();
     assert!(
         ids.contains(&PLACEBO) && ids.contains(&"forward_rules"),
         "{ids:?}"
     );
-    let inert = outcome.effects.iter().find(|effect| effect.id == "lro");
-    let why = inert.and_then(|effect| effect.unmeasured.as_ref());
-    assert!(matches!(why, Some(Unmeasured::Inert(_))), "{why:?}");
+    let inert = effects.iter().find(|effect| effect.setting == "lro");
+    let why = inert.and_then(|effect| effect.inert.as_ref());
+    assert!(why.is_some(), "{inert:?}");
     let cost = |turn: &str| median(&seen.costs[turn]).expect("a trial");
     let (none, rules) = (
         cost("forward_rules none, first trials"),
@@ -154,9 +161,10 @@ fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &str) {
     let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
     assert!(outcome.error.is_none(), "{outcome:?}");
     assert!(seen.costs.is_empty(), "{:?}", seen.costs.keys());
-    let screen = outcome.screen.expect("a screen");
-    assert_eq!((screen.ids, screen.blocks), (vec!["rp_filter", PLACEBO], 0));
-    let mut alone = (outcome.effects.iter()).filter_map(|effect| effect.alone.as_deref());
+    let screen = outcome.line.screen.expect("a screen");
+    assert_eq!(screen.settings, ["rp_filter", PLACEBO]);
+    assert_eq!(screen.blocks, 0);
+    let mut alone = (outcome.line.effects.iter()).filter_map(|effect| effect.alone.as_deref());
     assert_eq!(alone.next(), Some("it is worth more than twice"));
     assert_eq!(alone.next(), None);
     assert_eq!(settings_of(bed), before);

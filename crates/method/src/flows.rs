@@ -14,32 +14,24 @@ pub enum Family {
     V6,
 }
 
-/// What the frames look like behind their IP header.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Transport {
-    /// Datagrams.
-    #[default]
-    Udp,
-    /// Segments of TCP connections (ACK, no options), each where the one before it was: no offload can
-    /// merge them, a frame is a frame all the way.
-    Tcp,
-    /// The same, but each where the one before it ended, as in a bulk transfer: GRO may merge them.
-    TcpStream,
+crate::named! {
+    /// What the frames look like behind their IP header.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum Transport {
+        /// Datagrams.
+        #[default]
+        Udp = "udp",
+        /// Segments of TCP connections (ACK, no options), each where the one before it was: no offload can
+        /// merge them, a frame is a frame all the way.
+        Tcp = "tcp",
+        /// The same, but each where the one before it ended, as in a bulk transfer: GRO may merge them.
+        TcpStream = "tcp-stream",
+    }
 }
 
 impl Transport {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Udp, Self::Tcp, Self::TcpStream];
-
-    /// The word on the command line and in records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Udp => "udp",
-            Self::Tcp => "tcp",
-            Self::TcpStream => "tcp-stream",
-        }
-    }
 
     /// Whether it is TCP.
     #[must_use]

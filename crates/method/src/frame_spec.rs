@@ -136,40 +136,25 @@ impl FrameSpec {
     /// Smallest size in it.
     #[must_use]
     pub fn min(&self) -> FrameLen {
-        match self {
-            Self::Fixed(frame) => *frame,
-            Self::Mix(mix) => mix
-                .parts()
-                .iter()
-                .map(|part| part.min)
-                .min()
-                .unwrap_or(FrameLen::MIN),
-            Self::Genome(genome) => genome
-                .sizes()
-                .iter()
-                .copied()
-                .min()
-                .unwrap_or(FrameLen::MIN),
-        }
+        let ends = self.ends().into_iter();
+        ends.map(|(min, _)| min).min().unwrap_or(FrameLen::MIN)
     }
 
     /// Largest size in it.
     #[must_use]
     pub fn max(&self) -> FrameLen {
+        let ends = self.ends().into_iter();
+        ends.map(|(_, max)| max).max().unwrap_or(FrameLen::MIN)
+    }
+
+    /// The smallest and the largest of each part.
+    fn ends(&self) -> Vec<(FrameLen, FrameLen)> {
         match self {
-            Self::Fixed(frame) => *frame,
-            Self::Mix(mix) => mix
-                .parts()
-                .iter()
-                .map(|part| part.max)
-                .max()
-                .unwrap_or(FrameLen::MIN),
-            Self::Genome(genome) => genome
-                .sizes()
-                .iter()
-                .copied()
-                .max()
-                .unwrap_or(FrameLen::MIN),
+            Self::Fixed(frame) => vec![(*frame, *frame)],
+            Self::Mix(mix) => (mix.parts().iter())
+                .map(|part| (part.min, part.max))
+                .collect(),
+            Self::Genome(genome) => genome.sizes().iter().map(|size| (*size, *size)).collect(),
         }
     }
 

@@ -52,6 +52,7 @@ pub mod limit;
 pub mod limits;
 pub mod mix;
 pub mod mlr;
+mod named;
 pub mod pattern;
 pub mod random;
 pub mod reason;

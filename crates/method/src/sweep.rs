@@ -37,19 +37,21 @@ const ITEM_OCTETS: [f64; 9] = [
 /// How often an interval may miss.
 const WRONG: f64 = 0.05;
 
-/// What changes from point to point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Axis {
-    /// Flows to one destination.
-    Flows,
-    /// Different destinations, with the table as it is.
-    Destinations,
-    /// Routes, with as many destinations.
-    Routes,
-    /// Octets of a frame.
-    Frame,
-    /// CPUs of the router.
-    Cores,
+crate::named! {
+    /// What changes from point to point.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Axis {
+        /// Flows to one destination.
+        Flows = "flows",
+        /// Different destinations, with the table as it is.
+        Destinations = "destinations",
+        /// Routes, with as many destinations.
+        Routes = "routes",
+        /// Octets of a frame.
+        Frame = "frame",
+        /// CPUs of the router.
+        Cores = "cores",
+    }
 }
 
 impl Axis {
@@ -61,18 +63,6 @@ impl Axis {
         Self::Frame,
         Self::Cores,
     ];
-
-    /// The word on the command line and in records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Flows => "flows",
-            Self::Destinations => "destinations",
-            Self::Routes => "routes",
-            Self::Frame => "frame",
-            Self::Cores => "cores",
-        }
-    }
 
     /// The axis of this name.
     #[must_use]

@@ -89,29 +89,20 @@ pub enum Scope {
     Boot,
 }
 
-/// Whom advice is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Profile {
-    /// A machine that forwards.
-    Router,
-    /// A machine whose programs send and receive.
-    Endpoint,
+crate::named! {
+    /// Whom advice is for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Profile {
+        /// A machine that forwards.
+        Router = "router",
+        /// A machine whose programs send and receive.
+        Endpoint = "endpoint",
+    }
 }
 
 impl Scope {
     /// The words for them in the file.
     pub const NAMES: [&str; 6] = ["namespace", "interface", "irq", "cpu", "host", "boot"];
-}
-
-impl Profile {
-    /// Its word.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Router => "router",
-            Self::Endpoint => "endpoint",
-        }
-    }
 }
 
 /// Advice for one profile.

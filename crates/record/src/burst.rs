@@ -6,7 +6,7 @@ use crate::words::ReceiverPlace;
 use serde::{Deserialize, Serialize};
 
 /// One frame size (RFC 2544 section 26.4, RFC 9004).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BurstLine {
     /// Frame size in octets, FCS included, or the name of a mix.

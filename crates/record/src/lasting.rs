@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 const DISTURBED_MAX: f64 = 0.02;
 
 /// One frame size.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverloadLine {
     /// Frame size in octets, FCS included, or the name of a mix.

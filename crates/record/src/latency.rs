@@ -12,7 +12,7 @@ pub const FRAMES_ABOVE_MIN: u64 = 10;
 pub const PERCENTS: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 
 /// One frame size (RFC 2544 section 26.2, RFC 8219 section 7).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyLine {
     /// Frame size in octets, FCS included, or the name of a mix.

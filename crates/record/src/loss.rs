@@ -6,7 +6,7 @@ use crate::words::{LimitedBy, ReceiverPlace, SeriesEnd, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// One frame size (RFC 2544 section 26.3).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CurveLine {
     /// Frame size in octets, FCS included, or the name of a mix.

@@ -4,7 +4,7 @@ use crate::ReplayedFile;
 use serde::{Deserialize, Serialize};
 
 /// What was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Frame sizes in octets, FCS included, or names of mixes.

@@ -6,7 +6,7 @@ use crate::words::{ReceiverPlace, Recovered, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// One frame size (RFC 2544 section 26.5).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecoveryLine {
     /// Frame size in octets, FCS included, or the name of a mix.

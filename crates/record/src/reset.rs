@@ -7,7 +7,7 @@ use crate::words::ReceiverPlace;
 use serde::{Deserialize, Serialize};
 
 /// One frame size and one part (RFC 2544 section 26.6, RFC 6201).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResetLine {
     /// Frame size in octets, FCS included, or the name of a mix.

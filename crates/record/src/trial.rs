@@ -6,7 +6,7 @@ use crate::{Losses, Quantiles, RouteChanges};
 use serde::{Deserialize, Serialize};
 
 /// One trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialLine {
     /// From 1, in the order they were run; results refer to it.

@@ -41,7 +41,7 @@ mod trial;
 pub mod verdict;
 
 pub use csv::csv;
-pub use machine::machine_line;
+pub use machine::{machine_line, quoted};
 pub use markdown::markdown;
 pub use metrics::openmetrics;
 pub use page::page;

@@ -37,7 +37,8 @@ pub fn command(run: &RunLine) -> String {
 }
 
 /// A word of it.
-fn quoted(word: &str) -> String {
+#[must_use]
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:%+@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

@@ -8,7 +8,7 @@ use {
     super::measuring::on_own_bed,
     super::quantity::budget,
     super::refusal::one_line,
-    super::{Cli, OutputArgs, PlaceArgs, SentArgs},
+    super::{Cli, PlaceArgs, RunArgs, SentArgs},
     clap::error::{ContextKind, ErrorKind},
     clap::parser::ValueSource,
     clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches},
@@ -130,15 +130,9 @@ pub struct CompareArgs {
     /// Time for all turns (30s, 2m); it ends earlier when the answer is known
     #[arg(long, value_name = "TIME", default_value = "2m", value_parser = budget, help_heading = "Comparison")]
     pub budget: Span,
-    /// What is sent to all.
+    /// What is sent, where, and where results go.
     #[command(flatten)]
-    pub sent: SentArgs,
-    /// The bed of all.
-    #[command(flatten)]
-    pub place: PlaceArgs,
-    /// Where results go.
-    #[command(flatten)]
-    pub output: OutputArgs,
+    pub run: RunArgs,
 }
 
 /// The flags that a variant can have of its own.

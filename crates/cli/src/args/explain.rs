@@ -3,7 +3,7 @@
 use super::compare::WithSetUps;
 use super::quantity::{count, trial_length};
 use super::top::{watched_cpus, watched_time};
-use super::{OutputArgs, PlaceArgs, SentArgs};
+use super::{PlaceArgs, RunArgs, SentArgs};
 use clap::{Args, Command};
 use mpps_lab::jobs::explain::TRIALS_MIN;
 use mpps_lab::observe::CpuSet;
@@ -91,15 +91,9 @@ pub struct ExplainArgs {
     #[arg(long = "for", value_name = "SECONDS", default_value = "10", value_parser = watched_time, requires = "cpus",
           help_heading = "Host")]
     pub look: Span,
-    /// What is sent.
+    /// What is sent, where, and where results go.
     #[command(flatten)]
-    pub sent: SentArgs,
-    /// Where.
-    #[command(flatten)]
-    pub place: PlaceArgs,
-    /// Where results go.
-    #[command(flatten)]
-    pub output: OutputArgs,
+    pub run: RunArgs,
 }
 
 /// A cost that is known.

@@ -1,8 +1,8 @@
 //! `mpps latency`.
 
+use super::RunArgs;
 use super::quantity::percent;
 use super::quantity::{budget, rate, trial_length, warm_up};
-use super::{OutputArgs, PlaceArgs, SentArgs};
 use clap::Args;
 use mpps_lab::jobs::latency::LatencyLoad;
 use mpps_method::{Rate, Span};
@@ -26,15 +26,9 @@ pub struct LatencyArgs {
     /// Time to search the throughput of each frame size (30s, 2m)
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = budget, help_heading = "Load")]
     pub budget: Span,
-    /// What is sent.
+    /// What is sent, where, and where results go.
     #[command(flatten)]
-    pub sent: SentArgs,
-    /// Where.
-    #[command(flatten)]
-    pub place: PlaceArgs,
-    /// Where results go.
-    #[command(flatten)]
-    pub output: OutputArgs,
+    pub run: RunArgs,
 }
 
 /// A share above the throughput would be overload: queues are full there.

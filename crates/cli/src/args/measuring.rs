@@ -51,6 +51,20 @@ pub struct PlaceArgs {
     pub ports: PortArgs,
 }
 
+/// What a verb has that measures on a bed only.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// What is sent.
+    #[command(flatten)]
+    pub sent: SentArgs,
+    /// Where.
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
 /// A simulated pair in place of a bed.
 #[derive(Args, Debug)]
 pub struct SimulateArgs {

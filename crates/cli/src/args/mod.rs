@@ -98,7 +98,7 @@ pub use {
     fib_scale::FibScaleArgs,
     latency::LatencyArgs,
     loss::LossArgs,
-    measuring::{BedChoiceArgs, OutputArgs, PlaceArgs, SentArgs, SimulateArgs},
+    measuring::{BedChoiceArgs, OutputArgs, PlaceArgs, RunArgs, SentArgs, SimulateArgs},
     port::PortArgs,
     recover::RecoverArgs,
     recovery::RecoveryArgs,

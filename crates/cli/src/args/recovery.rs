@@ -1,7 +1,7 @@
 //! `mpps recovery`.
 
+use super::RunArgs;
 use super::quantity::{budget, trial_length};
-use super::{OutputArgs, PlaceArgs, SentArgs};
 use clap::Args;
 use mpps_method::Span;
 
@@ -19,13 +19,7 @@ pub struct RecoveryArgs {
     /// Time to search the throughput of each frame size (30s, 2m)
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = budget, help_heading = "Load")]
     pub budget: Span,
-    /// What is sent.
+    /// What is sent, where, and where results go.
     #[command(flatten)]
-    pub sent: SentArgs,
-    /// Where.
-    #[command(flatten)]
-    pub place: PlaceArgs,
-    /// Where results go.
-    #[command(flatten)]
-    pub output: OutputArgs,
+    pub run: RunArgs,
 }

@@ -1,7 +1,7 @@
 //! `mpps reset`.
 
+use super::RunArgs;
 use super::quantity::{rate, span, trial_length};
-use super::{OutputArgs, PlaceArgs, SentArgs};
 use clap::Args;
 use mpps_lab::jobs::reset::Part;
 use mpps_method::{Rate, Span};
@@ -42,15 +42,9 @@ pub struct ResetArgs {
     /// Length of each trial, in seconds or with a unit (200ms, 5m); the reset begins after a quarter of it
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = trial_length, help_heading = "Load")]
     pub time: Span,
-    /// What is sent.
+    /// What is sent, where, and where results go.
     #[command(flatten)]
-    pub sent: SentArgs,
-    /// Where.
-    #[command(flatten)]
-    pub place: PlaceArgs,
-    /// Where results go.
-    #[command(flatten)]
-    pub output: OutputArgs,
+    pub run: RunArgs,
 }
 
 fn part(text: &str) -> Result<Part, String> {

@@ -1,7 +1,7 @@
 //! `mpps rfc2544`.
 
+use super::RunArgs;
 use super::quantity::{budget, rate, trial_length};
-use super::{OutputArgs, PlaceArgs, SentArgs};
 use clap::Args;
 use mpps_method::{Rate, Span};
 
@@ -44,13 +44,7 @@ pub struct SuiteArgs {
     /// is 1
     #[arg(long, value_name = "FPS", value_parser = rate, help_heading = "Suite")]
     pub expect_min: Option<Rate>,
-    /// What is sent.
+    /// What is sent, where, and where results go.
     #[command(flatten)]
-    pub sent: SentArgs,
-    /// Where.
-    #[command(flatten)]
-    pub place: PlaceArgs,
-    /// Where results go.
-    #[command(flatten)]
-    pub output: OutputArgs,
+    pub run: RunArgs,
 }

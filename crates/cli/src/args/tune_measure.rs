@@ -1,10 +1,10 @@
 //! `mpps tune measure`.
 
+use super::RunArgs;
 use super::compare::share;
 use super::measuring::on_own_bed;
 use super::quantity::budget;
 use super::tune::names;
-use super::{OutputArgs, PlaceArgs, SentArgs};
 use clap::Args;
 use mpps_method::Span;
 use mpps_method::tune::GROUPS;
@@ -60,13 +60,7 @@ pub struct MeasureSettingsArgs {
     /// Write the plot to this file, SVG [default: beside the record]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot: Option<PathBuf>,
-    /// What is sent.
+    /// What is sent, where, and where results go.
     #[command(flatten)]
-    pub sent: SentArgs,
-    /// The bed.
-    #[command(flatten)]
-    pub place: PlaceArgs,
-    /// Where results go.
-    #[command(flatten)]
-    pub output: OutputArgs,
+    pub run: RunArgs,
 }

@@ -13,14 +13,25 @@ pub type Text = Spanned<String>;
 /// Cells of a plan at most.
 const CELLS_MAX: usize = 1000;
 
+/// Reads what a claim looks at.
+type Look = fn(&Claim) -> Result<Looked, String>;
+
 /// What a claim can look at, and which verb tells it; none: any.
-const LOOKED: [(&str, &str); 6] = [
-    ("rate_change", "compare"),
-    ("rate_evenness", "throughput"),
-    ("stage_growth", "explain"),
-    ("stages_growth", "explain"),
-    ("cause_share", "explain"),
-    ("fib_octets_per_route", ""),
+const LOOKED: [(&str, &str, Look); 6] = [
+    ("rate_change", "compare", |_| Ok(Looked::RateChange)),
+    ("rate_evenness", "throughput", |_| Ok(Looked::RateEvenness)),
+    ("stage_growth", "explain", |claim| {
+        named(claim, &Stage::ALL).map(Looked::StageGrowth)
+    }),
+    ("stages_growth", "explain", |claim| {
+        named(claim, &Stage::ALL).map(Looked::StagesGrowth)
+    }),
+    ("cause_share", "explain", |claim| {
+        named(claim, &Cause::ALL).map(Looked::CauseShare)
+    }),
+    ("fib_octets_per_route", "", |_| {
+        Ok(Looked::FibOctetsPerRoute)
+    }),
 ];
 
 /// The whole file.
@@ -275,7 +286,7 @@ impl Cell {
 
     fn check(&self, claim: &Claim) -> Result<Option<Check>, String> {
         let bounds = (claim.least, claim.most);
-        let words = LOOKED.map(|(word, _)| word).join(", ");
+        let words = LOOKED.map(|(word, ..)| word).join(", ");
         let Some(of) = &claim.of else {
             let is_told = self.cannot.is_some() || claim.by_construction.is_some();
             return match (is_told, bounds, &claim.name) {
@@ -285,8 +296,9 @@ impl Cell {
                 )),
             };
         };
-        let known = LOOKED.iter().find(|(word, _)| word == of);
-        let (_, verb) = known.ok_or_else(|| format!("of = \"{of}\": give one of {words}"))?;
+        let known = LOOKED.iter().find(|(word, ..)| word == of);
+        let (_, verb, looked) =
+            known.ok_or_else(|| format!("of = \"{of}\": give one of {words}"))?;
         if !verb.is_empty() && self.verb() != *verb {
             return Err(format!(
                 "of = \"{of}\" is told by mpps {verb}: give the cell that verb"
@@ -303,15 +315,7 @@ impl Cell {
         {
             return Err(format!("least = {least} is more than most = {most}"));
         }
-        let of = match of.as_str() {
-            "rate_change" => Looked::RateChange,
-            "rate_evenness" => Looked::RateEvenness,
-            "stage_growth" => Looked::StageGrowth(named(claim, &Stage::ALL)?),
-            "stages_growth" => Looked::StagesGrowth(named(claim, &Stage::ALL)?),
-            "cause_share" => Looked::CauseShare(named(claim, &Cause::ALL)?),
-            _ => Looked::FibOctetsPerRoute,
-        };
-        let (least, most) = bounds;
+        let (of, (least, most)) = (looked(claim)?, bounds);
         Ok(Some(Check { of, least, most }))
     }
 }

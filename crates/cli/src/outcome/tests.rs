@@ -1,11 +1,9 @@
 use super::*;
-use crate::record::{load_line, trial_lines_for_tests};
-use mpps_lab::jobs::fixed_load::{Load, Offered, Tried};
-use mpps_lab::tester::ReceiverPlace;
-use mpps_method::{FrameSpec, Invalid, Shortfall, Trial, Verdict, Void};
+use mpps_lab::line;
+use mpps_method::{Invalid, Shortfall, Verdict, Void};
 use mpps_record::{
-    CalibrationLine, Difference, Finding, Interval, ProfileChange, ProfileLine, ProfiledAgainst,
-    ProfiledLoad, ToldBy,
+    CalibrationLine, Difference, Finding, Interval, LoadLine, LoadTrial, ProfileChange,
+    ProfileLine, ProfiledAgainst, ProfiledLoad, ToldBy, TrialLine,
 };
 
 #[test]
@@ -58,22 +56,23 @@ fn only_a_slowdown_that_was_found_fails() {
 #[test]
 fn a_load_is_measured_if_one_trial_counts() {
     let exit = |verdicts: &[Verdict]| {
-        let tried = |(number, &verdict): (u32, &Verdict)| Tried {
-            number,
-            trial: Trial::default(),
-            verdict,
-            disturbed: 0,
-        };
-        let offered = Offered {
-            frames: FrameSpec::parse_list("64").expect("a size").remove(0),
-            load: Load::Max,
-            receiver: Some(ReceiverPlace::Port),
-            trials: (1..).zip(verdicts).map(tried).collect(),
-            wire: None,
-        };
         let mut run = Run::new("run");
-        run.loads.push(load_line(&offered));
-        run.trials = trial_lines_for_tests(&offered);
+        for (number, verdict) in (1..).zip(verdicts) {
+            run.trials.push(TrialLine {
+                trial: number,
+                verdict: line::verdict(verdict),
+                ..TrialLine::default()
+            });
+        }
+        let found = run.trials.iter().map(|line| LoadTrial {
+            trial: line.trial,
+            ..LoadTrial::default()
+        });
+        let trials = found.collect();
+        run.loads.push(LoadLine {
+            trials,
+            ..LoadLine::default()
+        });
         super::exit(&run)
     };
     let void = Verdict::Void(Void::Steal {

@@ -117,8 +117,8 @@ impl VariantPlan {
         let SetUp { name, flags, named } = SetUp::read(typed_set_up)?;
         let args = CompareArgs::with_flags(typed, &flags).map_err(Error::msg)?;
         let (frame_typed, sending) = (
-            args.sent.traffic.frame.is_some(),
-            Sending::new(&args.sent, &args.place, None)?,
+            args.run.sent.traffic.frame.is_some(),
+            Sending::new(&args.run.sent, &args.run.place, None)?,
         );
         let bed = match sending.bed {
             BedChoice::Own(bed) if matches!(bed.dut, DutPlan::Kernel) => bed,

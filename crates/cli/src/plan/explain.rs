@@ -51,8 +51,8 @@ impl ExplainPlan {
 
     /// What the arguments mean without `--against`.
     pub(super) fn from_args(args: &ExplainArgs) -> Result<Self> {
-        let mut sending = Sending::new(&args.sent, &args.place, None)?;
-        if args.against.is_some() && args.sent.traffic.frame.is_none() {
+        let mut sending = Sending::new(&args.run.sent, &args.run.place, None)?;
+        if args.against.is_some() && args.run.sent.traffic.frame.is_none() {
             sending.sizes = vec![sending.traffic.frames.clone()];
         }
         let softirq = matches!(&sending.bed, BedChoice::Own(wish) if wish.nic == Front::Softirq);

@@ -27,7 +27,7 @@ impl LatencyPlan {
                 args.time
             );
         }
-        let sending = Sending::new(&args.sent, &args.place, None)?;
+        let sending = Sending::new(&args.run.sent, &args.run.place, None)?;
         let measurement = searched(&sending, Some(args.budget), args.warm_up)?;
         Ok(sending.planned(latency::LatencyPlan {
             measurement,

@@ -13,7 +13,7 @@ pub type RecoveryPlan = Planned<recovery::RecoveryPlan>;
 impl RecoveryPlan {
     /// What the arguments mean.
     pub fn new(args: &RecoveryArgs) -> Result<Self> {
-        let sending = Sending::new(&args.sent, &args.place, None)?;
+        let sending = Sending::new(&args.run.sent, &args.run.place, None)?;
         ensure!(recovery::can_step(&sending.traffic), JobError::NoStep);
         let measurement = searched(&sending, Some(args.budget), None)?;
         Ok(sending.planned(recovery::RecoveryPlan {

@@ -15,7 +15,7 @@ pub type ResetPlan = Planned<reset::ResetPlan>;
 impl ResetPlan {
     /// What the arguments mean. A kept bed tells later whether it has a set-up script.
     pub fn new(args: &ResetArgs) -> Result<Self> {
-        let sending = Sending::new(&args.sent, &args.place, None)?;
+        let sending = Sending::new(&args.run.sent, &args.run.place, None)?;
         ensure!(
             sending.bed.dut().planned().takes_routes(),
             "--external: mpps resets only the router of its own bed; leave it out"

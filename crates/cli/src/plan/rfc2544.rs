@@ -17,12 +17,12 @@ const QUICK_SIZES: &str = "512,1518";
 /// What the arguments mean.
 pub fn suite(args: &SuiteArgs) -> Result<Planned<Suite>> {
     let mut parts = parts(&args.only, &args.except)?;
-    let mut sending = Sending::new(&args.sent, &args.place, None)?;
+    let mut sending = Sending::new(&args.run.sent, &args.run.place, None)?;
     let (preset, usual, sizes) = match args.quick {
         true => (Preset::Quick, QUICK, QUICK_SIZES),
         false => (Preset::Rfc2544, FULL, SIZES),
     };
-    if args.sent.traffic.frame.is_none() {
+    if args.run.sent.traffic.frame.is_none() {
         // The first of the usual sizes is the smallest that the family allows.
         let least = &sending.traffic.frames;
         sending.sizes = FrameSpec::parse_list(&format!("{least},{sizes}"))?;

@@ -32,8 +32,8 @@ impl Planned<SettingsPlan> {
     /// # Errors
     /// One line that names the remedy.
     pub fn new(args: &MeasureSettingsArgs) -> Result<Self> {
-        let is_typed = args.sent.traffic.frame.is_some();
-        let sending = Sending::new(&args.sent, &args.place, None)?;
+        let is_typed = args.run.sent.traffic.frame.is_some();
+        let sending = Sending::new(&args.run.sent, &args.run.place, None)?;
         let bed = match &sending.bed {
             BedChoice::Own(wish) if matches!(wish.dut, DutPlan::Kernel) => {
                 wish.on_this_machine()?

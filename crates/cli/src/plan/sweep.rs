@@ -49,7 +49,7 @@ impl SweepPlan {
         let typed = args.sweep.as_ref().map_or(&[][..], |sweep| &sweep.places);
         let offer = &mut explain.offer.offer;
         ensure!(
-            args.sent.traffic.frame.is_none()
+            args.run.sent.traffic.frame.is_none()
                 || (offer.sizes.len() == 1 && axis != Some(Axis::Frame)),
             "--frame: all points of a sweep have one frame size or mix: give one, or sweep over sizes with --sweep frame=64,128,256,512"
         );
@@ -73,7 +73,7 @@ impl SweepPlan {
             let sizes: Vec<String> = steps.iter().map(|step| step.frames.to_string()).collect();
             let sent = TrafficArgs {
                 frame: Some(sizes.join(",")),
-                ..args.sent.traffic.clone()
+                ..args.run.sent.traffic.clone()
             };
             offer.sizes = traffic::sizes(&sent, offer.traffic.port)?;
         }

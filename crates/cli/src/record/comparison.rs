@@ -1,17 +1,16 @@
 //! A comparison as its line has it.
 
 use super::bed::script;
-use super::overload::{rates, tenths};
-use super::result::{doubt, whole_fps};
 use super::traffic::replayed_file;
 use super::trial::route_changes;
 use crate::plan::{ComparePlan, VariantPlan};
 use mpps_lab::bed::Bed;
 use mpps_lab::doubt::{Doubt, few_route_changes};
 use mpps_lab::jobs::compare::{ALIKE, Measured, Outcome};
-use mpps_method::compare::{Compared, Finding, Measure, Turn, rate};
+use mpps_lab::line::{cost, difference, doubt, rates, whole_fps};
+use mpps_method::compare::{Measure, Turn, rate};
 use mpps_method::saturation::Interval;
-use mpps_record::{self as record, ComparisonLine, Difference, Other, Pairs, ToldBy, Variant};
+use mpps_record::{self as record, ComparisonLine, Other, Variant};
 
 /// The line of what came of all variants, each on its bed; no beds where other builds raised them.
 #[must_use]
@@ -59,7 +58,7 @@ fn entry(found: &Measured, plan: &VariantPlan, bed: Option<&Bed>, measure: Measu
         set_up: set_up.map(|(bed, path)| script(bed, path)),
         binary: None,
         overload_fps: whole_fps(found.overload),
-        forwarding_fps: interval(&|turn| rate(&turn.overload)).as_ref().map(rates),
+        forwarding_fps: interval(&|turn| rate(&turn.overload)).map(rates),
         ns_per_frame: interval(&|turn| turn.overload.ns_per_frame).map(cost),
         fixed_ns_per_frame: interval(&|turn| turn.fixed.ns_per_frame).map(cost),
         overload_trials: trials(0),
@@ -70,48 +69,5 @@ fn entry(found: &Measured, plan: &VariantPlan, bed: Option<&Bed>, measure: Measu
             .compared
             .as_ref()
             .map(|compared| difference(compared, measure)),
-    }
-}
-
-/// What pairs say of two variants.
-pub(super) fn difference(compared: &Compared, measure: Measure) -> Difference {
-    Difference {
-        finding: match compared.finding {
-            Finding::Different => record::Finding::Different,
-            Finding::NoDifference => record::Finding::NoDifference,
-            Finding::NotDecided => record::Finding::NotDecided,
-        },
-        told_by: match measure {
-            Measure::Rate => ToldBy::Rate,
-            Measure::Cost => ToldBy::Cost,
-        },
-        rate_change: compared.rate.map(share),
-        cost_change: compared.cost.map(share),
-        cost_ns: compared.cost_ns.map(cost),
-        fixed_cost_ns: compared.fixed_cost_ns.map(cost),
-        pairs: Some(Pairs {
-            counted: compared.pairs,
-            looks: compared.looks,
-            disturbed: compared.left_out.disturbed,
-            distance: compared.left_out.distance,
-            not_overloaded: compared.left_out.not_overloaded,
-        }),
-    }
-}
-
-fn share(Interval { low, middle, high }: Interval) -> record::Interval<f64> {
-    record::Interval {
-        low,
-        median: middle,
-        high,
-    }
-}
-
-/// To tenths of a nanosecond.
-pub(super) fn cost(Interval { low, middle, high }: Interval) -> record::Interval<f64> {
-    record::Interval {
-        low: tenths(low),
-        median: tenths(middle),
-        high: tenths(high),
     }
 }

@@ -1,11 +1,8 @@
 //! A profile of `mpps explain` as its line has it.
 
 use super::bed::script;
-use super::result::doubt;
-use super::words;
 use crate::plan::Baseline;
 use mpps_lab::bed::Bed;
-use mpps_lab::jobs::explain::SizeProfile;
 use mpps_lab::observe::Observed;
 use mpps_record::{LimitedBy, ProfileLine};
 
@@ -34,18 +31,13 @@ pub fn watched_line(cpus: &[usize], observed: Observed) -> ProfileLine {
 
 /// The line of a frame size, with the set-up that it is explained against and its bed.
 #[must_use]
-pub fn profile_line(size: &SizeProfile, against: Option<(&Baseline, &Bed)>) -> ProfileLine {
-    let mut line = ProfileLine {
-        receiver: size.receiver.map(Into::into),
-        limited_by: size.limited_by.map(words::limited_by),
-        doubts: size.doubts.iter().map(doubt).collect(),
-        ..size.line.clone()
-    };
-    if let Some((found, (plan, bed))) = line.against.as_mut().zip(against) {
-        found.flags.clone_from(&plan.flags);
+pub fn against_line(line: &ProfileLine, plan: &Baseline, bed: &Bed) -> ProfileLine {
+    let mut line = line.clone();
+    if let Some(against) = &mut line.against {
+        against.flags.clone_from(&plan.flags);
         let set_up = plan.plan.own_bed().ok();
         let set_up = set_up.and_then(|bed| bed.dut_setup.as_deref());
-        found.set_up = set_up.map(|path| script(bed, path));
+        against.set_up = set_up.map(|path| script(bed, path));
     }
     line
 }

@@ -1,7 +1,6 @@
 //! The job of a run: what was asked for.
 
 use super::plan::{search, sent};
-use super::result::whole_fps;
 use crate::suite::Suite;
 use crate::words::rule;
 use mpps_lab::bed::Bed;
@@ -18,6 +17,7 @@ use mpps_lab::jobs::recovery::RecoveryPlan;
 use mpps_lab::jobs::reset::{Part, ResetPlan, SHARE};
 use mpps_lab::jobs::settings::SettingsPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::line::whole_fps;
 use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
 use mpps_method::{Rate, Span};

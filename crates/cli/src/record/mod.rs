@@ -4,54 +4,34 @@
 //! The lines are types of `mpps-record`. The files here fill them from the lab's types and the method's.
 
 mod bed;
-mod burst;
 mod cause;
 mod clock;
 mod comparability;
 mod comparison;
-mod effects;
+mod earlier;
 mod explain;
 mod job;
-mod lasting;
-mod latency;
-mod load;
-mod loss;
 mod losses;
 mod overload;
 mod plan;
 mod point;
-mod recovery;
-mod reset;
 mod result;
 mod run;
-mod sweep;
 mod traffic;
 mod trial;
-mod words;
 
-pub use burst::burst_line;
 pub use clock::Clock;
 pub use comparability::sha256;
 pub use comparison::comparison_line;
-pub use effects::{EarlierRuns, check_resumable, earlier_runs, effects_line};
-pub use explain::{profile_line, watched_line};
+pub use earlier::{block, check_resumable, earlier_runs};
+pub use explain::{against_line, watched_line};
 pub use job::Job;
-pub use lasting::overload_line;
-pub use latency::latency_line;
-pub use load::load_line;
-#[cfg(test)]
-pub(crate) use load::trial_lines_for_tests;
-pub use loss::curve_line;
 pub use plan::search;
 pub use point::point_line;
-pub use recovery::recovery_line;
-pub use reset::reset_lines;
-pub use result::{doubt, result_lines, results_not_begun};
+pub use result::{result_lines, results_not_begun};
 pub use run::{host_run_line, run_line, run_line_by_others, simulated_run_line};
-pub use sweep::sweep_line;
 pub use traffic::routes;
 pub use trial::trial_line;
-pub use words::verdict;
 
 use crate::folder::Folder;
 use anyhow::{Context, Result};

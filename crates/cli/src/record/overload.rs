@@ -1,17 +1,18 @@
 //! What overload told: the maximum forwarding rate, and what a frame costs.
 
 use mpps_lab::doubt::ForwardingLimit;
+use mpps_lab::line::{self, rates, tenths};
 use mpps_lab::search::saturation::Saturated;
 use mpps_method::saturation::{self, Saturation};
-use mpps_record::{FrameCost, Interval, LoadAboveRate, Overload};
+use mpps_record::{FrameCost, LoadAboveRate, Overload};
 
 /// The members of one frame size.
 #[must_use]
 pub fn overload(saturated: &Saturated, limit: Option<ForwardingLimit>) -> Overload {
     let maximum = saturated.maximum();
     Overload {
-        max_forwarding_fps: maximum.map(|found| rates(&found.forwarding)),
-        offered_fps: maximum.map(|found| whole(found.offered.middle)),
+        max_forwarding_fps: maximum.map(|found| rates(found.forwarding)),
+        offered_fps: maximum.map(|found| rates(found.offered).median),
         max_forwarding_busy_share: maximum.and_then(|found| found.busy),
         max_forwarding_limited_by: limit.map(Into::into),
         windows: maximum.map(|found| found.windows),
@@ -27,8 +28,8 @@ pub fn overload(saturated: &Saturated, limit: Option<ForwardingLimit>) -> Overlo
 /// One load above what the DUT forwards.
 pub(super) fn load_above(found: &Saturation) -> LoadAboveRate {
     LoadAboveRate {
-        offered_fps: rates(&found.offered),
-        forwarding_fps: rates(&found.forwarding),
+        offered_fps: rates(found.offered),
+        forwarding_fps: rates(found.forwarding),
         dut_busiest_cpu_share: found.busy,
         windows: found.windows,
         disturbed_windows: found.disturbed,
@@ -36,35 +37,13 @@ pub(super) fn load_above(found: &Saturation) -> LoadAboveRate {
     }
 }
 
-/// Rates in whole frames/s.
-pub(super) fn rates(found: &saturation::Interval) -> Interval<u64> {
-    Interval {
-        low: whole(found.low),
-        median: whole(found.middle),
-        high: whole(found.high),
-    }
-}
-
 /// A cost, to tenths of a nanosecond.
 pub(super) fn cost(cost: &saturation::FrameCost) -> FrameCost {
-    let entry = |interval: &saturation::Interval| Interval {
-        low: tenths(interval.low),
-        median: tenths(interval.middle),
-        high: tenths(interval.high),
-    };
     FrameCost {
-        bed_ns: entry(&cost.bed_ns),
-        router_ns: entry(&cost.router_ns),
-        total_ns: entry(&cost.total_ns),
+        bed_ns: line::cost(cost.bed_ns),
+        router_ns: line::cost(cost.router_ns),
+        total_ns: line::cost(cost.total_ns),
     }
-}
-
-fn whole(fps: f64) -> u64 {
-    fps.round() as u64
-}
-
-pub(super) fn tenths(ns: f64) -> f64 {
-    (ns * 10.0).round() / 10.0
 }
 
 #[cfg(test)]

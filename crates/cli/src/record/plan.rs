@@ -13,12 +13,7 @@ pub fn sent(sizes: &[FrameSpec], sent: &Traffic) -> Plan {
     Plan {
         frames: sizes.iter().map(ToString::to_string).collect(),
         traffic: traffic(sent),
-        search: None,
-        fixed: None,
-        scale: None,
-        settings: None,
-        parts: Vec::new(),
-        expected_min_fps: None,
+        ..Plan::default()
     }
 }
 

@@ -1,11 +1,11 @@
 //! A point of `mpps fib-scale` as its line has it.
 
-use super::overload::{cost, load_above, rates};
-use super::result::{doubt, result_line};
+use super::overload::{cost, load_above};
+use super::result::result_line;
 use super::traffic::{routes, traffic};
-use super::words;
 use mpps_lab::doubt::overload_limit;
 use mpps_lab::jobs::fib_scale::PointResult;
+use mpps_lab::line::{self, rates};
 use mpps_lab::search::saturation::Saturated;
 use mpps_record::{Other, PointLine, StandsOn};
 
@@ -26,12 +26,12 @@ pub fn point_line(point: &PointResult, stands_on: StandsOn) -> PointLine {
         traffic: traffic(sent),
         frame: Some(measured.frames.to_string()),
         cost: saturated.cost.as_ref().map(cost),
-        max_forwarding_fps: saturated.maximum().map(|found| rates(&found.forwarding)),
+        max_forwarding_fps: saturated.maximum().map(|found| rates(found.forwarding)),
         at_most: saturated.at_most.as_ref().map(load_above),
         at_little_more: saturated.at_little_more.as_ref().map(load_above),
         limited_by: Some(limited_by(saturated)),
         overload_trials: stands_on.overload_trials,
-        doubts: measured.doubts.iter().map(doubt).collect(),
+        doubts: line::doubts(&measured.doubts),
         results,
         other: Other::new(),
     }
@@ -39,7 +39,7 @@ pub fn point_line(point: &PointResult, stands_on: StandsOn) -> PointLine {
 
 /// What limits the maximum forwarding rate.
 fn limited_by(saturated: &Saturated) -> String {
-    let limit = overload_limit(saturated).map(words::limited_by);
+    let limit = overload_limit(saturated).map(line::limited_by);
     limit.map_or("-".to_owned(), String::from)
 }
 

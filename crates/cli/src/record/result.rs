@@ -2,14 +2,14 @@
 
 use super::cause::{evenness, headroom, why_lost};
 use super::overload::overload;
-use super::words;
-use mpps_lab::doubt::{self, Finding, Reading};
+use mpps_lab::doubt::{Finding, Reading};
 use mpps_lab::jobs::throughput::{SizeResult, ThroughputPlan};
+use mpps_lab::line::{self, whole_fps};
 use mpps_method::{
-    CouldNotMeasure, FrameSpec, Irregular, LossRate, Outcome, Rate, SearchGoal, SearchPlan,
+    Claim, CouldNotMeasure, FrameSpec, Irregular, LossRate, Outcome, SearchGoal, SearchPlan,
     Stability, Trial,
 };
-use mpps_record::{self as record, Doubt, LossAbove, Place, RateIs, ResultLine, Run, StandsOn};
+use mpps_record::{self as record, LossAbove, Place, RateIs, ResultLine, Run, StandsOn};
 
 /// The lines of a frame size, one a goal. All of them stand on the same trials.
 #[must_use]
@@ -76,12 +76,12 @@ pub fn result_line(finding: &Finding, plan: &ThroughputPlan, stands: StandsOn) -
         receiver: finding.receiver.map(Into::into),
         lossless_trials: Some(finding.passes.lossless),
         judged_trials: Some(finding.passes.judged),
-        claim: claim.map(words::claim),
+        claim: claim.map(claim_word),
         rate_is,
         rate_fps: rate.map(whole_fps),
         conditional_throughput_fps: finding.conditional_throughput.map(whole_fps),
         irregular: finding.irregular.as_ref().map(Irregular::to_string),
-        limited_by: finding.limited_by.map(words::limited_by),
+        limited_by: finding.limited_by.map(line::limited_by),
         link_share: passed.map(|rate| plan.link.speed.share(rate, on_wire) / directions),
         rate_gbit_per_s: passed.map(|rate| rate.fps() * on_wire * 8.0 / 1e9),
         loss_ratio: match finding.rate {
@@ -109,12 +109,12 @@ pub fn result_line(finding: &Finding, plan: &ThroughputPlan, stands: StandsOn) -
         evenness: (finding.evenness.as_ref())
             .filter(|_| passed.is_some())
             .map(evenness),
-        stability: words::stability(&finding.stability),
+        stability: stability_word(&finding.stability),
         unstable: match finding.stability {
             Stability::Unstable(found) => Some(found.to_string()),
             _ => None,
         },
-        doubts: finding.doubts.iter().map(doubt).collect(),
+        doubts: line::doubts(&finding.doubts),
         ..result_not_measured(&finding.frames, finding.goal, None)
     };
     ended(line, &finding.outcome)
@@ -178,22 +178,22 @@ fn result_not_measured(
     }
 }
 
-/// A rate in whole frames/s, because nobody measured the fractions of a search's loads.
-#[must_use]
-pub fn whole_fps(rate: Rate) -> u64 {
-    rate.fps().round() as u64
+/// The word for a claim.
+const fn claim_word(claim: &Claim) -> record::Claim {
+    match claim {
+        Claim::Throughput(_) => record::Claim::Throughput,
+        Claim::LossRate(_) => record::Claim::LossRate,
+        Claim::Estimate(_) => record::Claim::Estimate,
+    }
 }
 
-/// The entry of one doubt.
-#[must_use]
-pub fn doubt(doubt: &doubt::Doubt) -> Doubt {
-    Doubt {
-        name: doubt.name.to_owned(),
-        seen: doubt.seen.clone(),
-        why: doubt.why.to_owned(),
-        next: doubt.next.to_owned(),
-        weight: Some(doubt.weight.place()),
-        footnote: doubt.weight.footnote().map(str::to_owned),
+/// The word for a stability.
+const fn stability_word(stability: &Stability) -> record::Stability {
+    match stability {
+        Stability::Stable => record::Stability::Stable,
+        Stability::Overloaded => record::Stability::Overloaded,
+        Stability::Unstable(_) => record::Stability::Unstable,
+        Stability::Unknown { .. } => record::Stability::Unknown,
     }
 }
 

@@ -9,7 +9,7 @@ use mpps_lab::facts;
 use mpps_method::Span;
 use mpps_method::simulate::Properties;
 use mpps_record::facts::Facts;
-use mpps_record::{Comparability, FixedLoads, Other, Place, Plan, Routes, RunLine, Traffic};
+use mpps_record::{Comparability, FixedLoads, Other, Place, Plan, Routes, RunLine};
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
@@ -59,18 +59,12 @@ pub fn simulated_run_line(
 pub fn host_run_line(begun: Clock, cpus: &[usize], netns: u64, time: Span) -> RunLine {
     let gathered = facts::gather();
     let plan = Plan {
-        frames: Vec::new(),
-        traffic: Traffic::default(),
-        search: None,
         fixed: Some(FixedLoads {
             loads: vec!["of others".to_owned()],
             time_ns: time.as_nanos(),
             trials: 1,
         }),
-        scale: None,
-        settings: None,
-        parts: Vec::new(),
-        expected_min_fps: None,
+        ..Plan::default()
     };
     let comparability = host_conditions(cpus, &gathered);
     let place = Place::Host { netns };

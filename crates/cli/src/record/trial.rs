@@ -1,12 +1,12 @@
 //! A trial as its line has it.
 
 use super::losses::losses;
-use super::words;
 use mpps_lab::jobs::settings::forwarded_undisturbed;
 use mpps_lab::jobs::{Phase, Report};
+use mpps_lab::line;
 use mpps_method::{
     Canaries, ChangesMade, Counts, CpuTasks, CpuWork, Direction, Disturbance, Histogram, Ledger,
-    Span, Trial, histogram,
+    Span, Trial,
 };
 use mpps_record as record;
 use mpps_record::{Other, Quantiles, TrialLine};
@@ -27,7 +27,7 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
         forwarded_undisturbed_fps: (report.phase == Phase::Overload)
             .then(|| forwarded_undisturbed(raw))
             .flatten(),
-        verdict: words::verdict(verdict),
+        verdict: line::verdict(verdict),
         verdict_text: verdict.to_string(),
         sender_ended: raw.sender_ended,
         directions: raw.directions.iter().map(direction).collect(),
@@ -211,22 +211,14 @@ fn ledger_entry(ledger: &Ledger) -> record::Ledger {
 }
 
 fn quantiles(counted: &Histogram) -> Quantiles {
-    buckets(counted).into()
-}
-
-/// The buckets that hold any frames.
-pub(super) fn buckets(counted: &Histogram) -> record::Histogram {
-    let buckets = counted.counts().iter().enumerate();
-    let filled = buckets.filter(|(_, frames)| **frames > 0);
-    let pairs = filled.map(|(bucket, frames)| (histogram::upper(bucket), *frames));
-    record::Histogram(pairs.collect())
+    line::buckets(counted).into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use mpps_lab::jobs::Phase;
-    use mpps_method::{FrameSpec, Offer, Rate, Span, Verdict};
+    use mpps_method::{FrameSpec, Offer, Rate, Span, Verdict, histogram};
 
     #[test]
     fn every_count_is_in_the_line() {

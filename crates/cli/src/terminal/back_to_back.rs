@@ -3,7 +3,7 @@
 use super::doubts::Doubted;
 use super::{grouped, part};
 use crate::exit::Exit;
-use crate::outcome::{Outcome, worst};
+use crate::outcome::Outcome;
 use mpps_record::{BurstLine, BurstSearch, Run};
 use mpps_report::number::Known;
 use mpps_report::sentence;
@@ -27,11 +27,8 @@ impl Outcome for Vec<BurstLine> {
 
     /// No burst that was too long is an answer too.
     fn exit(&self, _: &Run) -> Exit {
-        let exit = |size: &BurstLine| match (&size.all, size.all_passed_frames) {
-            (None, None) => Exit::Disturbed,
-            _ => Exit::Measured,
-        };
-        worst(self.iter().map(exit))
+        let says = |size: &BurstLine| size.all.is_some() || size.all_passed_frames.is_some();
+        Exit::of_each(self.iter().map(says))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::doubts::Doubted;
 use super::wrap::prose;
 use crate::exit::Exit;
-use crate::outcome::{Outcome, View, machine, worst};
+use crate::outcome::{Outcome, View, machine};
 use anyhow::Result;
 use mpps_record::{EffectsLine, Interaction, Run, Screen, SettingEffect, Together};
 use mpps_report::number;
@@ -38,16 +38,11 @@ impl Outcome for Vec<EffectsLine> {
 
     /// Where nothing can be told the machine was restless.
     fn exit(&self, _: &Run) -> Exit {
-        let exit = |line: &EffectsLine| {
+        let says = |line: &EffectsLine| {
             let mut compared = (line.effects.iter()).filter_map(|one| one.difference.as_ref());
-            let told = line.distrust().is_none() && compared.any(|found| found.has_interval());
-            if told {
-                Exit::Measured
-            } else {
-                Exit::Disturbed
-            }
+            line.distrust().is_none() && compared.any(|found| found.has_interval())
         };
-        worst(self.iter().map(exit))
+        Exit::of_each(self.iter().map(says))
     }
 }
 

@@ -6,7 +6,7 @@ use super::watched::page;
 use super::wrap::prose;
 use super::{columns, headed, part};
 use crate::exit::Exit;
-use crate::outcome::{Outcome, worst};
+use crate::outcome::Outcome;
 use mpps_record::{
     Evidence, FunctionCost, Hardware, Interval, PartCost, ProfileLine, ProfiledLoad, Run,
 };
@@ -30,15 +30,12 @@ impl Outcome for Vec<ProfileLine> {
 
     /// A size without a load has nothing to show, and set-ups with too few pairs were not compared.
     fn exit(&self, _: &Run) -> Exit {
-        let exit = |size: &ProfileLine| {
+        let says = |size: &ProfileLine| {
             let against = size.against.as_ref();
             let is_apart = against.is_some_and(|against| against.change.is_none());
-            match size.loads.is_empty() || is_apart {
-                true => Exit::Disturbed,
-                false => Exit::Measured,
-            }
+            !size.loads.is_empty() && !is_apart
         };
-        worst(self.iter().map(exit))
+        Exit::of_each(self.iter().map(says))
     }
 }
 

@@ -1,13 +1,13 @@
 //! Results and doubts that the tests of several printers show.
 
-use crate::record;
 use mpps_lab::doubt::{self, Weight};
+use mpps_lab::line;
 use mpps_method::Rate;
 use mpps_record::{Doubt, ResultLine};
 
 /// A doubt with a cause and an advice that no test reads.
 pub(super) fn doubt(name: &'static str, weight: Weight, seen: &str) -> Doubt {
-    record::doubt(&doubt::Doubt {
+    line::doubt(&doubt::Doubt {
         name,
         weight,
         seen: seen.to_owned(),

@@ -3,7 +3,7 @@
 use super::doubts::Doubted;
 use super::{grouped, part};
 use crate::exit::Exit;
-use crate::outcome::{Outcome, worst};
+use crate::outcome::Outcome;
 use mpps_record::{Recovered, RecoveryLine, RecoveryTrial, Run};
 use mpps_report::{number, sentence};
 use std::fmt::Write;
@@ -27,11 +27,7 @@ impl Outcome for Vec<RecoveryLine> {
     /// One trial that says something is enough.
     fn exit(&self, _: &Run) -> Exit {
         let says = |trial: &RecoveryTrial| trial.recovered != Recovered::NotMeasured;
-        let exit = |size: &RecoveryLine| match size.trials.iter().any(says) {
-            true => Exit::Measured,
-            false => Exit::Disturbed,
-        };
-        worst(self.iter().map(exit))
+        Exit::of_each(self.iter().map(|size| size.trials.iter().any(says)))
     }
 }
 

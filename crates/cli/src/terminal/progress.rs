@@ -2,10 +2,10 @@
 
 use super::bar::live;
 use super::style;
-use crate::record::verdict;
 use anstyle::Style;
 use indicatif::ProgressBar;
 use mpps_lab::jobs::{Phase, Report};
+use mpps_lab::line;
 use mpps_method::{Rate, Span, Verdict};
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -305,7 +305,7 @@ fn trial_line(number: u32, report: &Report<'_>, colour: bool) -> String {
         report.frames.to_string(),
         report.phase.name(),
         load,
-        verdict(report.verdict),
+        line::verdict(report.verdict),
     );
     let style = match report.verdict {
         Verdict::Lossy { .. } => style::LOSSY,

@@ -4,7 +4,7 @@ use super::doubts::Doubted;
 use super::overload_recovery::remarks;
 use super::{grouped, part};
 use crate::exit::Exit;
-use crate::outcome::{Outcome, worst};
+use crate::outcome::Outcome;
 use mpps_record::{Recovered, ResetLine, ResetTrial, Run};
 use mpps_report::number::{self, Known};
 use mpps_report::sentence;
@@ -40,11 +40,7 @@ impl Outcome for Vec<ResetLine> {
     /// As of recoveries.
     fn exit(&self, _: &Run) -> Exit {
         let says = |trial: &ResetTrial| trial.tried.recovered != Recovered::NotMeasured;
-        let exit = |line: &ResetLine| match line.trials.iter().any(says) {
-            true => Exit::Measured,
-            false => Exit::Disturbed,
-        };
-        worst(self.iter().map(exit))
+        Exit::of_each(self.iter().map(|line| line.trials.iter().any(says)))
     }
 }
 

@@ -4,7 +4,7 @@ use super::columns;
 use super::doubts::Doubted;
 use super::wrap::prose;
 use crate::exit::Exit;
-use crate::outcome::{Outcome, worst};
+use crate::outcome::Outcome;
 use mpps_record::{Run, SweepLine};
 use mpps_report::published::{PaperTable, paper_tables};
 use mpps_report::{number, sweep};
@@ -38,11 +38,8 @@ impl Outcome for Vec<SweepLine> {
 
     /// A sweep that was cut short, or has no point, may do better another time.
     fn exit(&self, _: &Run) -> Exit {
-        let exit = |line: &SweepLine| match line.points.is_empty() || line.why.is_some() {
-            true => Exit::Disturbed,
-            false => Exit::Measured,
-        };
-        worst(self.iter().map(exit))
+        let is_whole = |line: &SweepLine| !line.points.is_empty() && line.why.is_none();
+        Exit::of_each(self.iter().map(is_whole))
     }
 }
 

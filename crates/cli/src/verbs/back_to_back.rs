@@ -5,11 +5,12 @@ use super::measure::measure_planned;
 use crate::args::BurstArgs;
 use crate::exit::Exit;
 use crate::plan;
-use crate::record::{Job, burst_line};
+use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::Result;
 use mpps_lab::jobs::JobError;
-use mpps_lab::jobs::back_to_back::{self, BurstPlan, SizeBursts};
+use mpps_lab::jobs::back_to_back::{self, BurstPlan};
+use mpps_record::BurstLine;
 
 /// Runs the verb.
 pub fn run(args: &BurstArgs) -> Result<Exit> {
@@ -22,7 +23,7 @@ measure_sizes!(
     "trials",
     |_| false,
     |plan, place, recorder| {
-        let mut results = recorder.with(|size: &SizeBursts, _| vec![burst_line(size)]);
+        let mut results = recorder.lines::<BurstLine>();
         Ok(match place {
             Place::Bed(bed) => back_to_back::measure(bed, plan, &mut results),
             Place::Simulated(pair) => back_to_back::simulate(pair, plan, &mut results),

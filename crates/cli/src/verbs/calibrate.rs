@@ -44,7 +44,7 @@ impl Measure for CalibrationPlan {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.with(|row: &CalibrationLine, _| vec![row.clone()]);
+        let mut results = recorder.lines::<CalibrationLine>();
         let found = calibrate(place.bed()?, &self.traffic, &FaultKind::ALL, &mut results);
         found.ended.map_or(Ok(()), |error| Err(error.into()))
     }

@@ -15,7 +15,7 @@ use mpps_lab::{facts, interrupt, program};
 use mpps_method::Span;
 use mpps_record::{CampaignLine, CellLine, EndLine, Run, read_file};
 use mpps_report::campaign::CampaignRun;
-use mpps_report::{Row, headline::headline, sentence::other_answers};
+use mpps_report::{Row, headline::headline, quoted, sentence::other_answers};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Seek, SeekFrom};
@@ -335,15 +335,6 @@ fn words(time: Span) -> String {
         ..6000.0 => format!("{:.0} min", seconds / 60.0),
         _ => format!("{:.1} h", seconds / 3600.0),
     }
-}
-
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,/:%+@".contains(c);
-    if word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    shlex::try_quote(word).unwrap_or_default().into_owned()
 }
 
 /// All cells in words, for `--dry-run`.

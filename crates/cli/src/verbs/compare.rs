@@ -1,5 +1,6 @@
 //! `mpps compare`: set-ups that take turns, each on a bed of its own.
 
+use super::contract::ended;
 use super::destinations;
 use super::in_turns::{SetUp, in_turns};
 use super::{compare_builds, compare_records};
@@ -21,11 +22,11 @@ use std::ffi::OsString;
 /// One line that names the remedy; the beds are lowered by then.
 pub fn run(args: &CompareArgs) -> Result<Exit> {
     if !args.finished.records.is_empty() {
-        return compare_records::run(&args.finished, args.output.json);
+        return compare_records::run(&args.finished, args.run.output.json);
     }
     let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
     let mut plan = ComparePlan::new(args, &typed)?;
-    let output = &args.output;
+    let output = &args.run.output;
     compare_builds::check(&plan)?;
     if plan.variants[0].binary.is_some() && !output.dry_run {
         return compare_builds::run(&plan, output);
@@ -74,8 +75,5 @@ fn compare(plan: &ComparePlan, beds: &[Bed], recorder: &mut Recorder) -> Result<
     results.size_begins(Some(plan.how.budget));
     let outcome = compare::measure(&variants, &plan.how, &mut results)?;
     let written = results.result(&outcome);
-    outcome
-        .error
-        .map_or(Ok(()), |error| Err(error.into()))
-        .and(written.with_context(|| recorder.record().not_written()))
+    ended(outcome.error).and(written.with_context(|| recorder.record().not_written()))
 }

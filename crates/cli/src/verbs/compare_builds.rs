@@ -21,6 +21,7 @@ use mpps_lab::jobs::compare::{
 use mpps_lab::search::saturation::SENDER_MAX;
 use mpps_method::compare::{Comparison, Measure, Rule, Turn, is_overloaded, rate};
 use mpps_method::{Rate, Span};
+use mpps_record::ComparisonLine;
 
 /// Rounds that tell where to begin: the first one offers all that the sender can.
 const FIRST_ROUNDS: u32 = 4;
@@ -89,7 +90,7 @@ pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
     for (variant, build) in line.variants.iter_mut().zip(builds) {
         line.doubts.extend(build.complete(variant)?);
     }
-    let mut results = recorder.with(|line: &mpps_record::ComparisonLine, _| vec![line.clone()]);
+    let mut results = recorder.lines::<ComparisonLine>();
     let ended = ended.and(results.result(&line).map_err(Into::into));
     let shown = measure::finish(output, None, &mut recorder, ended.err().as_ref());
     measure::leave([], true, shown, recorder.record().path())

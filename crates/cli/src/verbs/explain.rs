@@ -8,21 +8,22 @@ use super::watch;
 use crate::args::{ExplainArgs, OutputArgs};
 use crate::exit::Exit;
 use crate::plan::{self, Baseline};
-use crate::record::{Job, profile_line};
+use crate::record::{Job, against_line};
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::{Context, Result};
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::compare::Variant;
 use mpps_lab::jobs::explain::against::Side;
-use mpps_lab::jobs::explain::{self, ExplainPlan, SizeProfile};
+use mpps_lab::jobs::explain::{self, ExplainPlan};
 use mpps_lab::traffic::Traffic;
+use mpps_record::ProfileLine;
 use std::ffi::OsString;
 
 /// Runs the verb.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
     if let Some(cpus) = &args.cpus {
-        return watch::run(cpus, args.look, &args.output);
+        return watch::run(cpus, args.look, &args.run.output);
     }
     if args.sweep.is_some() || args.paper_tables {
         return super::sweep::run(args);
@@ -30,9 +31,9 @@ pub fn run(args: &ExplainArgs) -> Result<Exit> {
     let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
     let (plan, against) = plan::ExplainPlan::new(args, &typed)?;
     if let Some(against) = against {
-        return explain_against(plan, against, &args.output);
+        return explain_against(plan, against, &args.run.output);
     }
-    measure_planned(&args.output, plan)
+    measure_planned(&args.run.output, plan)
 }
 
 /// Both set-ups take turns. The record's first line is of the explained one.
@@ -79,8 +80,8 @@ fn explain_against(
                 pairs: offer.trials,
                 receiver: offer.receiver,
             };
-            let mut results = recorder
-                .with(|size: &SizeProfile, _| vec![profile_line(size, Some((&against, &beds[1])))]);
+            let mut results =
+                recorder.with(|line: &ProfileLine, _| vec![against_line(line, &against, &beds[1])]);
             ended(explain::against::measure(&sides, how, &mut results))
         },
     )
@@ -124,7 +125,7 @@ impl Measure for ExplainPlan {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.with(|size: &SizeProfile, _| vec![profile_line(size, None)]);
+        let mut results = recorder.lines::<ProfileLine>();
         ended(explain::measure(place.bed()?, self, &mut results))
     }
 }

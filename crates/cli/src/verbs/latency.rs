@@ -5,15 +5,16 @@ use super::measure::measure_planned;
 use crate::args::LatencyArgs;
 use crate::exit::Exit;
 use crate::plan;
-use crate::record::{Job, latency_line};
+use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::Result;
 use mpps_lab::jobs::JobError;
-use mpps_lab::jobs::latency::{self, LatencyPlan, SizeLatency};
+use mpps_lab::jobs::latency::{self, LatencyPlan};
+use mpps_record::LatencyLine;
 
 /// Runs the verb.
 pub fn run(args: &LatencyArgs) -> Result<Exit> {
-    measure_planned(&args.output, plan::LatencyPlan::new(args)?)
+    measure_planned(&args.run.output, plan::LatencyPlan::new(args)?)
 }
 
 measure_sizes!(
@@ -22,12 +23,8 @@ measure_sizes!(
     "loads",
     |plan| plan.searches(),
     |plan, place, recorder| {
-        let mut found = None;
-        let mut results = recorder.with(|size: &SizeLatency, _| {
-            found = size.searched;
-            vec![latency_line(size, plan)]
-        });
-        let error = latency::measure(place.bed()?, plan, &mut results);
+        let (error, found) =
+            latency::measure(place.bed()?, plan, &mut recorder.lines::<LatencyLine>());
         recorder.found(found);
         Ok(error)
     }

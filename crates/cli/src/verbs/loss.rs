@@ -5,12 +5,13 @@ use super::measure::measure;
 use crate::args::LossArgs;
 use crate::exit::Exit;
 use crate::plan;
-use crate::record::{Job, curve_line, overload_line};
+use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::Result;
 use mpps_lab::jobs::JobError;
-use mpps_lab::jobs::lasting::{self, Lasting, LastingPlan};
-use mpps_lab::jobs::loss::{self, Curve, LossPlan};
+use mpps_lab::jobs::lasting::{self, LastingPlan};
+use mpps_lab::jobs::loss::{self, LossPlan};
+use mpps_record::{CurveLine, OverloadLine, StandsOn};
 
 /// Runs the verb.
 pub fn run(args: &LossArgs) -> Result<Exit> {
@@ -32,8 +33,13 @@ measure_sizes!(
     |_| false,
     |plan, place, recorder| {
         let simulated = matches!(place, Place::Simulated(_));
-        let line = |curve: &Curve, stands| vec![curve_line(curve, plan, simulated, stands)];
-        let mut results = recorder.with(line);
+        let mut results = recorder.with(|line: &CurveLine, stands: StandsOn| {
+            vec![CurveLine {
+                simulated,
+                overload_trials: stands.overload_trials,
+                ..line.clone()
+            }]
+        });
         Ok(match place {
             Place::Bed(bed) => loss::measure(bed, plan, &mut results),
             Place::Simulated(pair) => loss::simulate(pair, plan, &mut results),
@@ -47,7 +53,7 @@ measure_sizes!(
     "loads",
     |_| false,
     |plan, place, recorder| {
-        let mut results = recorder.with(|size: &Lasting, _| vec![overload_line(size, plan)]);
+        let mut results = recorder.lines::<OverloadLine>();
         Ok(lasting::measure(place.bed()?, plan, &mut results))
     }
 );

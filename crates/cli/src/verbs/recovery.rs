@@ -5,15 +5,16 @@ use super::measure::measure_planned;
 use crate::args::RecoveryArgs;
 use crate::exit::Exit;
 use crate::plan;
-use crate::record::{Job, recovery_line};
+use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::Result;
 use mpps_lab::jobs::JobError;
-use mpps_lab::jobs::recovery::{self, RecoveryPlan, SizeRecovery};
+use mpps_lab::jobs::recovery::{self, RecoveryPlan};
+use mpps_record::RecoveryLine;
 
 /// Runs the verb.
 pub fn run(args: &RecoveryArgs) -> Result<Exit> {
-    measure_planned(&args.output, plan::RecoveryPlan::new(args)?)
+    measure_planned(&args.run.output, plan::RecoveryPlan::new(args)?)
 }
 
 measure_sizes!(
@@ -22,7 +23,7 @@ measure_sizes!(
     "trials",
     |_| true,
     |plan, place, recorder| {
-        let mut results = recorder.with(|size: &SizeRecovery, _| vec![recovery_line(size, plan)]);
+        let mut results = recorder.lines::<RecoveryLine>();
         Ok(recovery::measure(place.bed()?, plan, &mut results))
     }
 );

@@ -5,18 +5,19 @@ use super::measure::measure;
 use crate::args::ResetArgs;
 use crate::exit::Exit;
 use crate::plan;
-use crate::record::{Job, reset_lines};
+use crate::record::Job;
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::Result;
 use mpps_lab::bed::Bed;
-use mpps_lab::jobs::reset::{self, Part, ResetPlan, SizeResets};
+use mpps_lab::jobs::reset::{self, Part, ResetPlan};
 use mpps_lab::traffic::Traffic;
+use mpps_record::ResetLine;
 
 /// Runs the verb.
 pub fn run(args: &ResetArgs) -> Result<Exit> {
     let plan = plan::ResetPlan::new(args)?;
-    let asked = Asked::new(&args.output, plan.bed, plan.destinations);
+    let asked = Asked::new(&args.run.output, plan.bed, plan.destinations);
     let all = args.reset.is_empty();
     measure(
         &asked,
@@ -74,7 +75,7 @@ impl Measure for Reset {
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let bed = place.bed()?;
         let plan = self.on(bed);
-        let mut results = recorder.with(|size: &SizeResets, _| reset_lines(size, &plan));
+        let mut results = recorder.with(|lines: &Vec<ResetLine>, _| lines.clone());
         ended(reset::measure(bed, &plan, &mut results))
     }
 }

@@ -19,7 +19,7 @@ use mpps_report::{number, sentence};
 
 /// Runs the verb.
 pub fn run(args: &SuiteArgs) -> Result<Exit> {
-    measure_planned(&args.output, plan::suite(args)?)
+    measure_planned(&args.run.output, plan::suite(args)?)
 }
 
 impl Measure for Suite {

@@ -6,14 +6,15 @@ use super::table::reading;
 use crate::args::ExplainArgs;
 use crate::exit::Exit;
 use crate::plan::{SweepPlan, sweep_steps};
-use crate::record::{Job, sweep_line};
+use crate::record::Job;
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::Bed;
-use mpps_lab::jobs::explain::sweep::{self, Swept};
+use mpps_lab::jobs::explain::sweep;
 use mpps_lab::traffic::Traffic;
 use mpps_method::sweep::Axis;
+use mpps_record::SweepLine;
 use mpps_tables::Table;
 
 /// Runs the verb.
@@ -21,16 +22,16 @@ pub fn run(args: &ExplainArgs) -> Result<Exit> {
     let plan = SweepPlan::new(args)?;
     let mut table = Table::default();
     // A dry run reads no table.
-    if let Some(wanted) = plan.table.as_ref().filter(|_| !args.output.dry_run) {
+    if let Some(wanted) = plan.table.as_ref().filter(|_| !args.run.output.dry_run) {
         let ipv6 = plan.swept.explain.offer.traffic.ipv6;
-        let mut progress = reading(&wanted.origin, args.output.quiet);
+        let mut progress = reading(&wanted.origin, args.run.output.quiet);
         table = wanted
             .origin
             .routes(ipv6, wanted.keep_martians, &mut progress)?
             .table;
     }
     let mut plan = plan.with(table)?;
-    let asked = Asked::new(&args.output, plan.bed.clone(), plan.destinations.take());
+    let asked = Asked::new(&args.run.output, plan.bed.clone(), plan.destinations.take());
     measure(&asked, Sweep(plan))
 }
 
@@ -78,7 +79,7 @@ impl Measure for Sweep {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.with(|swept: &Swept, _| vec![sweep_line(swept)]);
+        let mut results = recorder.lines::<SweepLine>();
         ended(sweep::measure(place.bed()?, &self.0.swept, &mut results))
     }
 }

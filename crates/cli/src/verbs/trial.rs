@@ -5,13 +5,14 @@ use super::measure::measure_planned;
 use crate::args::TrialArgs;
 use crate::exit::Exit;
 use crate::plan::TrialPlan;
-use crate::record::{Job, load_line};
+use crate::record::Job;
 use crate::recorder::Recorder;
 use crate::terminal;
 use anyhow::Result;
 use mpps_lab::bed::Bed;
-use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Offered};
+use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan};
 use mpps_lab::traffic::Traffic;
+use mpps_record::LoadLine;
 
 /// Runs the verb.
 pub fn run(args: &TrialArgs) -> Result<Exit> {
@@ -40,7 +41,7 @@ impl Measure for FixedLoadPlan {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.with(|offered: &Offered, _| vec![load_line(offered)]);
+        let mut results = recorder.lines::<LoadLine>();
         ended(match place {
             Place::Bed(bed) => fixed_load::measure(bed, self, &mut results),
             Place::Simulated(pair) => fixed_load::simulate(pair, self, &mut results),

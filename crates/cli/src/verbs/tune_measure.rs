@@ -1,16 +1,16 @@
 //! `mpps tune measure`: the effect of each setting, one at a time.
 
-use super::contract::{Asked, Measure, Place};
+use super::contract::{Asked, Measure, Place, ended};
 use super::measure::measure;
 use crate::args::MeasureSettingsArgs;
 use crate::exit::Exit;
 use crate::plan::{Planned, SettingsPlan, unmeasured_in_words};
-use crate::record::{EarlierRuns, Job, check_resumable, earlier_runs, effects_line};
+use crate::record::{Job, check_resumable, earlier_runs};
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::{Context, Result};
 use mpps_lab::bed::Bed;
-use mpps_lab::jobs::settings::{self, Outcome};
+use mpps_lab::jobs::settings::{self, Earlier, Outcome};
 use mpps_lab::jobs::{Observer, ResultObserver};
 use mpps_lab::traffic::Traffic;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub fn run(args: &MeasureSettingsArgs) -> Result<Exit> {
         check_resumable(path)?;
     }
     let plan = Planned::<SettingsPlan>::new(args)?;
-    let mut output = args.output.clone();
+    let mut output = args.run.output.clone();
     output.record = output.record.or_else(|| args.resume.clone());
     let asked = Asked {
         plot: args.plot.as_deref(),
@@ -79,24 +79,19 @@ impl Measure for SettingsPlan {
         ));
         let earlier = match &self.resume {
             Some(path) => earlier_runs(path, recorder.run())?,
-            None => EarlierRuns::default(),
+            None => Earlier::default(),
         };
         if !earlier.names.is_empty() {
             recorder.step(&format!(
                 "resumed: {} trials were measured before",
-                earlier.turns.told
+                earlier.told
             ));
         }
-        let (turns, names) = (earlier.turns, earlier.names);
-        let mut results = recorder
-            .with(|outcome: &Outcome, _| vec![effects_line(outcome, &self.measured, &names)]);
+        let mut results = recorder.with(|outcome: &Outcome, _| vec![outcome.line.clone()]);
         results.size_begins(Some(self.measured.how.budget));
-        let outcome = settings::measure(place.bed()?, &self.measured, turns, &mut results)?;
+        let outcome = settings::measure(place.bed()?, &self.measured, earlier, &mut results)?;
         let written = results.result(&outcome);
-        outcome
-            .error
-            .map_or(Ok(()), |error| Err(error.into()))
-            .and(written.with_context(|| recorder.record().not_written()))
+        ended(outcome.error).and(written.with_context(|| recorder.record().not_written()))
     }
 }
 

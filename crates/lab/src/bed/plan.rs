@@ -6,46 +6,28 @@ use mpps_ebpf::instruments::nic::{QUEUES_MAX, RING_MAX};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Key of the RSS hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RssKey {
-    /// Microsoft's, as most drivers have it.
-    Default,
-    /// Both directions of a flow on one queue.
-    Symmetric,
-}
-
-impl RssKey {
-    /// The word on the command line and in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Symmetric => "symmetric",
-        }
+mpps_method::named! {
+    /// Key of the RSS hash.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum RssKey {
+        /// Microsoft's, as most drivers have it.
+        Default = "default",
+        /// Both directions of a flow on one queue.
+        Symmetric = "symmetric",
     }
 }
 
-/// Which of the kernel's interfaces the tester works with, where there is an older and a newer one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Interfaces {
-    /// The newer wherever this kernel has it.
-    #[default]
-    Newest,
-    /// Those that Linux 6.1 has, on every kernel: to compare kernels with the same tester.
-    Oldest,
-}
-
-impl Interfaces {
-    /// The word on the command line and in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Newest => "newest",
-            Self::Oldest => "oldest",
-        }
+mpps_method::named! {
+    /// Which of the kernel's interfaces the tester works with, where there is an older and a newer one.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Interfaces {
+        /// The newer wherever this kernel has it.
+        #[default]
+        Newest = "newest",
+        /// Those that Linux 6.1 has, on every kernel: to compare kernels with the same tester.
+        Oldest = "oldest",
     }
 }
 

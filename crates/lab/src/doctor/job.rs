@@ -13,26 +13,16 @@ pub struct Job {
     pub wish: &'static [Subject],
 }
 
-/// Whether a job can run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobState {
-    /// Everything it must have is there.
-    CanRun,
-    /// Something is not.
-    Cannot,
-    /// Not found out.
-    Unknown,
-}
-
-impl JobState {
-    /// The word in tables and records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::CanRun => "can run",
-            Self::Cannot => "cannot",
-            Self::Unknown => "unknown",
-        }
+mpps_method::named! {
+    /// Whether a job can run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum JobState {
+        /// Everything it must have is there.
+        CanRun = "can run",
+        /// Something is not.
+        Cannot = "cannot",
+        /// Not found out.
+        Unknown = "unknown",
     }
 }
 

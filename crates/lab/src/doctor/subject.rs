@@ -144,29 +144,18 @@ subjects! {
         "Run a kernel without these options.";
 }
 
-/// What became of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// As it should be.
-    Good,
-    /// It works, and costs something.
-    Costs,
-    /// It is not there, or does not work.
-    Lacks,
-    /// Not found out.
-    Unknown,
-}
-
-impl State {
-    /// The word in tables and records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Costs => "costs",
-            Self::Lacks => "lacks",
-            Self::Unknown => "unknown",
-        }
+mpps_method::named! {
+    /// What became of a check.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum State {
+        /// As it should be.
+        Good = "good",
+        /// It works, and costs something.
+        Costs = "costs",
+        /// It is not there, or does not work.
+        Lacks = "lacks",
+        /// Not found out.
+        Unknown = "unknown",
     }
 }
 

@@ -60,14 +60,16 @@ impl fmt::Display for Gateway {
     }
 }
 
-/// How prefixes are spread over gateways.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Spread {
-    /// One after the other, in the order of the table.
-    #[default]
-    RoundRobin,
-    /// By a hash of address and length: a prefix keeps its gateway whatever else the table holds.
-    Hash,
+mpps_method::named! {
+    /// How prefixes are spread over gateways.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Spread {
+        /// One after the other, in the order of the table.
+        #[default]
+        RoundRobin = "round-robin",
+        /// By a hash of address and length: a prefix keeps its gateway whatever else the table holds.
+        Hash = "hash",
+    }
 }
 
 impl Spread {
@@ -79,15 +81,6 @@ impl Spread {
                 let share = prefix_hash(prefix, 0) % u64::try_from(gateways.max(1)).unwrap_or(1);
                 usize::try_from(share).unwrap_or(0)
             }
-        }
-    }
-
-    /// The word on the command line and in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::RoundRobin => "round-robin",
-            Self::Hash => "hash",
         }
     }
 }

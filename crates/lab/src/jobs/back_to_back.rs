@@ -4,17 +4,19 @@
 //! On the namespace bed the buffer is the virtual NIC's ring, which the user chose: there this is a
 //! calibration of the meter, not a finding.
 
-use super::sizes::{self, Size};
+use super::sizes;
 use super::throughput::{ThroughputPlan, saturate};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
-use crate::doubt::{self};
+use crate::doubt;
+use crate::line::{doubts, whole_fps};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{self, Saturated};
 use crate::search::simulated::SimulatedPair;
 use mpps_method::simulate::Properties;
 use mpps_method::{Offer, Rate, Span, Trial, Verdict, statistics};
+use mpps_record::{BurstLine, BurstSearch, BurstSum};
 
 /// Bursts of one length at most: RFC 9004 section 5.2 asks that loss be verified by repeating.
 const BURSTS: u32 = 3;
@@ -38,78 +40,17 @@ pub struct BurstPlan {
     pub repeats: u32,
 }
 
-/// What came of one frame size.
-pub type SizeBursts = Size<BurstsFound>;
-
-/// What a job of this kind finds for one frame size.
-#[derive(Clone, Debug, Default)]
-pub struct BurstsFound {
-    /// What the DUT forwards at most, by which the buffer time is corrected; `None` where overload did not tell.
-    pub forwarding: Option<Rate>,
-    /// One a search that ended, in their order.
-    pub searches: Vec<BackToBack>,
-    /// No burst was too long: the longest one tried. The DUT forwards as fast as the tester sends.
-    pub all_passed: Option<u64>,
-    /// Frames that the bed's own receive rings hold, where they are what was measured.
-    pub own_ring: Option<u32>,
-}
-
-/// The searches of one size together (RFC 9004 section 5.4).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BufferTime {
-    /// Frames of the longest burst, on average: the benchmark.
-    pub average: f64,
-    /// In the search that found the fewest.
-    pub least: u64,
-    /// In the search that found the most.
-    pub most: u64,
-    /// Standard deviation; `None` with one search.
-    pub deviation: Option<f64>,
-    /// Frames/s within the bursts: there is no media's maximum here.
-    pub burst_rate: Rate,
-    /// Implied DUT Buffer Time: the average burst's length.
-    pub implied: Span,
-    /// Corrected DUT Buffer Time: without what the DUT forwarded meanwhile. `None` without a forwarding rate.
-    pub corrected: Option<Span>,
-}
-
-impl BurstsFound {
-    /// `None` where no search ended.
-    #[must_use]
-    pub fn buffer_time(&self) -> Option<BufferTime> {
-        let lengths: Vec<f64> = self.searches.iter().map(|one| one.frames as f64).collect();
-        let rates: Vec<f64> = (self.searches.iter())
-            .map(|one| one.burst_rate.fps())
-            .collect();
-        let (average, rate) = statistics::mean(&lengths).zip(statistics::mean(&rates))?;
-        let squares: f64 = lengths.iter().map(|one| (one - average).powi(2)).sum();
-        let others = lengths.len() - 1;
-        let frames = self.searches.iter().map(|one| one.frames);
-        let implied = average / rate.max(1.0);
-        let corrected = |forwarding: Rate| implied * (1.0 - (forwarding.fps() / rate).min(1.0));
-        Some(BufferTime {
-            average,
-            least: frames.clone().min()?,
-            most: frames.max()?,
-            deviation: (others > 0).then(|| (squares / others as f64).sqrt()),
-            burst_rate: Rate::from_fps(rate),
-            implied: Span::from_secs_f64(implied),
-            corrected: self.forwarding.map(corrected).map(Span::from_secs_f64),
-        })
-    }
-}
-
 /// Measures one frame size after the other on the bed, and tells each; returns what ended the run, or a size.
 pub fn measure(
     bed: &Bed,
     plan: &BurstPlan,
-    observer: &mut dyn ResultObserver<SizeBursts>,
+    observer: &mut dyn ResultObserver<BurstLine>,
 ) -> Option<JobError> {
-    sizes::fill_each(&plan.measurement, observer, |size, trials| {
-        let deadline = Deadline::after(plan.measurement.budget);
-        let (measurement, frames) = (&plan.measurement, &size.frames);
+    let measurement = &plan.measurement;
+    sizes::fill_each(measurement, observer, |frames, line, trials| {
+        let deadline = Deadline::after(measurement.budget);
         let (mut tester, saturated) = saturate(bed, measurement, frames, |_| Ok(()), trials)?;
-        search_size(&mut tester, &saturated, plan, deadline, size, trials)
+        search_size(&mut tester, &saturated, plan, deadline, line, trials)
     })
 }
 
@@ -117,12 +58,12 @@ pub fn measure(
 pub fn simulate(
     router: Properties,
     plan: &BurstPlan,
-    observer: &mut dyn ResultObserver<SizeBursts>,
+    observer: &mut dyn ResultObserver<BurstLine>,
 ) -> Option<JobError> {
-    sizes::fill_each(&plan.measurement, observer, |size, trials| {
-        let mut pair = SimulatedPair::new(size.frames.clone(), router);
+    sizes::fill_each(&plan.measurement, observer, |frames, line, trials| {
+        let mut pair = SimulatedPair::new(frames.clone(), router);
         let saturated = saturation::simulate(&router);
-        search_size(&mut pair, &saturated, plan, Deadline::NEVER, size, trials)
+        search_size(&mut pair, &saturated, plan, Deadline::NEVER, line, trials)
     })
 }
 
@@ -132,24 +73,26 @@ fn search_size(
     saturated: &Saturated,
     plan: &BurstPlan,
     deadline: Deadline,
-    size: &mut SizeBursts,
+    line: &mut BurstLine,
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
     let around = measurer.surroundings();
-    size.receiver = around.receiver;
-    size.forwarding = (saturated.maximum()).map(|most| Rate::from_fps(most.forwarding.middle));
+    let forwarding = (saturated.maximum()).map(|most| Rate::from_fps(most.forwarding.middle));
+    line.receiver = around.receiver.map(Into::into);
+    line.max_forwarding_fps = forwarding.map(whole_fps);
     let own = !around.external && around.simulated.is_none();
     let known = own && around.ring_frames > 0;
-    size.own_ring = known.then_some(around.ring_frames);
-    size.doubts = doubt::of_overload(&around);
+    line.own_ring_frames = known.then_some(around.ring_frames);
+    line.doubts = doubts(&doubt::of_overload(&around));
     // A trial of the plan bounds what the receiver can tell apart.
     let longest = plan.measurement.search.final_trial();
     let whole = (SHORTEST, saturated.ceiling.frames_in(longest));
     let (mut range, mut failed) = (whole, None);
+    let mut searches = Vec::new();
     for _ in 0..plan.repeats {
-        if !size.searches.is_empty() && !deadline.leaves(longest) {
-            let (ended, asked) = (size.searches.len(), plan.repeats);
-            size.why = Some(format!(
+        if !searches.is_empty() && !deadline.leaves(longest) {
+            let (ended, asked) = (searches.len(), plan.repeats);
+            line.why = Some(format!(
                 "the budget was spent after {ended} of {asked} searches"
             ));
             break;
@@ -165,23 +108,57 @@ fn search_size(
                     found.frames / NEAR,
                     (found.lossy_frames * NEAR).min(whole.1),
                 );
-                size.searches.push(found);
+                line.searches.push(search(&found));
+                searches.push(found);
+                line.all = sum(&searches, forwarding);
             }
             Err(JobError::NoBurst { seen, frames }) if seen == ALL_PASSED => {
-                size.all_passed = Some(frames);
+                line.all_passed_frames = Some(frames);
                 break;
             }
             Err(error) if error.is_disturbance() => {
-                size.why = Some(format!("a search did not end: {error}"));
+                line.why = Some(format!("a search did not end: {error}"));
                 failed = Some(error);
             }
             Err(error) => return Err(error),
         }
     }
     match failed {
-        Some(error) if size.searches.is_empty() && size.all_passed.is_none() => Err(error),
+        Some(error) if searches.is_empty() && line.all_passed_frames.is_none() => Err(error),
         _ => Ok(()),
     }
+}
+
+fn search(found: &BackToBack) -> BurstSearch {
+    BurstSearch {
+        longest_frames: found.frames,
+        lossy_frames: found.lossy_frames,
+        burst_fps: whole_fps(found.burst_rate),
+        buffer_frames: found.buffer_frames,
+    }
+}
+
+/// All searches together (RFC 9004 section 5.4). The buffer time is corrected by what the DUT forwarded meanwhile.
+/// `None` where no search ended.
+fn sum(searches: &[BackToBack], forwarding: Option<Rate>) -> Option<BurstSum> {
+    let lengths: Vec<f64> = searches.iter().map(|one| one.frames as f64).collect();
+    let rates: Vec<f64> = searches.iter().map(|one| one.burst_rate.fps()).collect();
+    let (average, rate) = statistics::mean(&lengths).zip(statistics::mean(&rates))?;
+    let squares: f64 = lengths.iter().map(|one| (one - average).powi(2)).sum();
+    let others = lengths.len() - 1;
+    let frames = searches.iter().map(|one| one.frames);
+    let implied = average / rate.max(1.0);
+    let corrected = |forwarding: Rate| implied * (1.0 - (forwarding.fps() / rate).min(1.0));
+    let ns = |seconds: f64| Span::from_secs_f64(seconds).as_nanos();
+    Some(BurstSum {
+        average_frames: average,
+        least_frames: frames.clone().min()?,
+        most_frames: frames.max()?,
+        deviation_frames: (others > 0).then(|| (squares / others as f64).sqrt()),
+        burst_fps: rate.round() as u64,
+        implied_buffer_ns: ns(implied),
+        corrected_buffer_ns: forwarding.map(corrected).map(ns),
+    })
 }
 
 /// Why there is no longest burst: it is not the DUT that ends it.
@@ -316,24 +293,15 @@ mod tests {
         }
     }
 
-    fn size(searches: Vec<BackToBack>, forwarding: Option<Rate>) -> BurstsFound {
-        BurstsFound {
-            forwarding,
-            searches,
-            all_passed: None,
-            own_ring: None,
-        }
-    }
-
     #[test]
     fn the_buffer_time_is_that_of_rfc_9004() {
         let lengths = [7_000, 8_000, 9_000];
-        let bursts = size(lengths.map(found).to_vec(), Some(Rate::from_fps(1.5e6)));
-        let time = bursts.buffer_time().expect("searches");
-        assert_eq!((time.least, time.most), (7_000, 9_000));
-        assert_eq!((time.average, time.deviation), (8_000.0, Some(1_000.0)));
-        assert_eq!(time.implied, Span::from_nanos(4_000_000));
-        assert_eq!(time.corrected, Some(Span::from_nanos(1_000_000)));
+        let all = sum(&lengths.map(found), Some(Rate::from_fps(1.5e6))).expect("searches");
+        assert_eq!((all.least_frames, all.most_frames), (7_000, 9_000));
+        assert_eq!(all.average_frames, 8_000.0);
+        assert_eq!(all.deviation_frames, Some(1_000.0));
+        assert_eq!(all.implied_buffer_ns, 4_000_000);
+        assert_eq!(all.corrected_buffer_ns, Some(1_000_000));
     }
 
     #[test]
@@ -355,8 +323,11 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_not_said() {
-        assert_eq!(size(Vec::new(), None).buffer_time(), None);
-        let one = size(vec![found(100)], None).buffer_time().expect("one");
-        assert_eq!((one.deviation, one.corrected), (None, None));
+        assert_eq!(sum(&[], None), None);
+        let one = sum(&[found(100)], None).expect("one");
+        assert_eq!(
+            (one.deviation_frames, one.corrected_buffer_ns),
+            (None, None)
+        );
     }
 }

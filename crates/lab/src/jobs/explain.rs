@@ -22,19 +22,20 @@ use super::sizes::{self, counts};
 use super::throughput::{self, first_burst};
 use super::{JobError, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
-use crate::doubt::{self, Doubt, ProfileDoubts};
+use crate::doubt::{self, ProfileDoubts};
+use crate::line::{self, interval};
 use crate::profile::Completeness;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, block, sent};
-use crate::tester::{EvidenceProbe, Fault, PlantedFault, ReceiverPlace, Tester, TesterError};
+use crate::tester::{EvidenceProbe, Fault, PlantedFault, Tester, TesterError};
 use crate::traffic::Traffic;
 use load::{Saturated, forwards, load_of};
 use look::{Beside, Look};
 use model::Tried;
 use mpps_method::saturation::{Distance, Interval, of_one_distance};
-use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, compare, statistics};
+use mpps_method::{FrameSpec, Offer, Rate, Span, Trial, Verdict, compare, statistics};
 use mpps_record::{Looking, ProfileLine};
-use split::{Profiled, interval};
+use split::Profiled;
 use wire::Wires;
 
 pub use split::{Divided, Stacks};
@@ -71,40 +72,22 @@ pub struct ExplainPlan {
     pub burn_ns: Option<u64>,
 }
 
-/// What came of one frame size.
-#[derive(Clone, Debug)]
-pub struct SizeProfile {
-    /// Its line, without what stands beside it here.
-    pub line: ProfileLine,
-    /// Where the tester received.
-    pub receiver: Option<ReceiverPlace>,
-    /// What keeps the router from forwarding more.
-    pub limited_by: Option<LimitedBy>,
-    /// What to doubt.
-    pub doubts: Vec<Doubt>,
-}
-
 /// Explains one frame size after the other on the bed, and tells each; returns what ended the run, or a size.
 pub fn measure(
     bed: &Bed,
     plan: &ExplainPlan,
-    observer: &mut dyn ResultObserver<SizeProfile>,
+    observer: &mut dyn ResultObserver<ProfileLine>,
 ) -> Option<JobError> {
     sizes::each_size(&plan.offer.sizes, None, observer, |frames, trials| {
-        let mut size = SizeProfile {
-            line: ProfileLine {
-                frame: frames.to_string(),
-                burnt_ns: plan.burn_ns,
-                ..ProfileLine::default()
-            },
-            receiver: None,
-            limited_by: None,
-            doubts: Vec::new(),
+        let mut line = ProfileLine {
+            frame: frames.to_string(),
+            burnt_ns: plan.burn_ns,
+            ..ProfileLine::default()
         };
         let depth = Depth::LowerLoads;
-        let error = measure_size(bed, plan, frames, (depth, first_burst), &mut size, trials).err();
-        size.line.why = error.as_ref().map(ToString::to_string);
-        (size, error)
+        let error = measure_size(bed, plan, frames, (depth, first_burst), &mut line, trials).err();
+        line.why = error.as_ref().map(ToString::to_string);
+        (line, error)
     })
 }
 
@@ -115,7 +98,7 @@ fn measure_size(
     plan: &ExplainPlan,
     frames: &FrameSpec,
     (depth, first): (Depth, First),
-    size: &mut SizeProfile,
+    line: &mut ProfileLine,
     trials: &mut Trials<'_>,
 ) -> Result<Option<f64>, JobError> {
     let offer = &plan.offer;
@@ -128,14 +111,14 @@ fn measure_size(
     if tester.dut_threads().is_empty() {
         return Err(JobError::NoThreads);
     }
-    size.receiver = Some(tester.traffic.receiver);
+    line.receiver = Some(tester.traffic.receiver.into());
     let _burning = burn(&tester, plan.burn_ns)?;
     let cpus = &bed.plan().cpus;
     let probe = EvidenceProbe::load(&tester)?;
     let look = Look::new(cpus, Some(probe))?;
     let tested = look.test()?;
-    size.line.cpus.clone_from(&cpus.dut);
-    size.line.interrupted_share = look::interrupted(&tested);
+    line.cpus.clone_from(&cpus.dut);
+    line.interrupted_share = look::interrupted(&tested);
     let explainer = Explainer {
         tester,
         depth,
@@ -146,7 +129,7 @@ fn measure_size(
         elsewhere: Vec::new(),
         tried: Vec::new(),
     };
-    explainer.explain(offer.trials, &tested, size, trials)
+    explainer.explain(offer.trials, &tested, line, trials)
 }
 
 /// Plants a program on the router's path that spins so long for each frame.
@@ -182,22 +165,22 @@ impl Explainer<'_> {
         mut self,
         turns: u32,
         tested: &[Completeness],
-        size: &mut SizeProfile,
+        line: &mut ProfileLine,
         trials: &mut Trials<'_>,
     ) -> Result<Option<f64>, JobError> {
         let mut stacks = Stacks::default();
         let mut lower = Vec::new();
-        let saturated = self.saturate(turns, (&mut stacks, &mut lower), size, trials)?;
+        let saturated = self.saturate(turns, (&mut stacks, &mut lower), line, trials)?;
         let limited_by = limit::limited_by(&saturated, &self.tester);
-        size.limited_by = Some(limited_by);
-        let is_split = size.line.wire.is_some();
-        size.line.limit_text = Some(limit::in_words(&saturated.load, is_split, limited_by));
-        size.line.stacks = stacks.folded();
-        if let Some(evidence) = &mut size.line.evidence {
-            let by_cycles = size.line.clock.as_deref() == Some("cycles");
-            evidence.locks_in = limit::most_locked(&size.line.stacks, by_cycles);
+        line.limited_by = Some(line::limited_by(limited_by));
+        let is_split = line.wire.is_some();
+        line.limit_text = Some(limit::in_words(&saturated.load, is_split, limited_by));
+        line.stacks = stacks.folded();
+        if let Some(evidence) = &mut line.evidence {
+            let by_cycles = line.clock.as_deref() == Some("cycles");
+            evidence.locks_in = limit::most_locked(&line.stacks, by_cycles);
         }
-        size.line.loads.push(saturated.load);
+        line.loads.push(saturated.load);
         let tried = |one: &Profiled| Tried::new(one, self.sends);
         let points: Vec<Tried> = lower.iter().filter_map(|(_, one)| tried(one)).collect();
         let overload = match self.depth {
@@ -208,18 +191,18 @@ impl Explainer<'_> {
         };
         let threads = self.tester.dut_threads().len() as u32;
         match model::fit(&saturated.tried, &points, threads, limited_by) {
-            Ok(model) => size.line.model = Some(model),
-            Err(why) => size.line.no_model = Some(why),
+            Ok(model) => line.model = Some(model),
+            Err(why) => line.no_model = Some(why),
         }
         for share in SHARES {
             let of_share = lower.extract_if(.., |(of, _)| *of == share);
             let of_share: Vec<Profiled> = of_share.map(|(_, one)| one).collect();
-            size.line.loads.extend(load_of(&of_share, self.sends));
+            line.loads.extend(load_of(&of_share, self.sends));
         }
         let around = self.tester.surroundings();
-        size.doubts = doubt::profile_doubts(&ProfileDoubts {
+        let doubts = doubt::profile_doubts(&ProfileDoubts {
             around: &around,
-            line: &size.line,
+            line,
             tested,
             limited_by,
             throttled: self.look.throttled,
@@ -227,6 +210,7 @@ impl Explainer<'_> {
             elsewhere: &self.elsewhere,
             trials: &self.tried,
         });
+        line.doubts = line::doubts(&doubts);
         Ok(overload)
     }
 
@@ -235,7 +219,7 @@ impl Explainer<'_> {
         &mut self,
         turns: u32,
         (stacks, lower): (&mut Stacks, &mut Vec<(f64, Profiled)>),
-        size: &mut SizeProfile,
+        line: &mut ProfileLine,
         trials: &mut Trials<'_>,
     ) -> Result<Saturated, JobError> {
         let (mut sampled, mut ratios) = (Vec::new(), Vec::new());
@@ -281,13 +265,13 @@ impl Explainer<'_> {
                 }
             }
         }
-        size.line.looking = Interval::from_samples(&ratios).map(|ratio| Looking {
+        line.looking = Interval::from_samples(&ratios).map(|ratio| Looking {
             ratio: interval(ratio),
             pairs: ratios.len() as u32,
         });
-        size.line.clock = sampled.iter().find_map(|one| one.clock.map(str::to_owned));
-        size.line.evidence = sampled.last().map(|last| last.evidence.clone());
-        if let Some(evidence) = &mut size.line.evidence
+        line.clock = sampled.iter().find_map(|one| one.clock.map(str::to_owned));
+        line.evidence = sampled.last().map(|last| last.evidence.clone());
+        if let Some(evidence) = &mut line.evidence
             && self.depth == Depth::LowerLoads
         {
             // One more, in which drops are counted. That costs each of them time, so the trial tells nothing else.
@@ -301,8 +285,8 @@ impl Explainer<'_> {
         self.keep_alike(&mut sampled);
         if self.depth == Depth::LowerLoads {
             match wires.tell(&sampled, self.sends) {
-                Ok(wire) => size.line.wire = Some(Box::new(wire)),
-                Err(why) => size.line.no_wire = Some(why),
+                Ok(wire) => line.wire = Some(Box::new(wire)),
+                Err(why) => line.no_wire = Some(why),
             }
         }
         *stacks = Stacks::mean(&mut sampled);

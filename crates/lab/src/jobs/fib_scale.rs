@@ -33,26 +33,16 @@ const FIRST_FRAMES_TIME: Span = Span::from_millis(20_000);
 /// Of these frames, as many as go at once.
 const PIECE: u64 = 250_000;
 
-/// What changes from point to point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Series {
-    /// Routes; destinations as many as asked for at most.
-    Routes,
-    /// Destinations; routes stay.
-    Destinations,
-    /// Both: as many destinations as routes (the TUM paper's tables IV and V).
-    Coupled,
-}
-
-impl Series {
-    /// The word in tables and records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Routes => "routes",
-            Self::Destinations => "destinations",
-            Self::Coupled => "coupled",
-        }
+mpps_method::named! {
+    /// What changes from point to point.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Series {
+        /// Routes; destinations as many as asked for at most.
+        Routes = "routes",
+        /// Destinations; routes stay.
+        Destinations = "destinations",
+        /// Both: as many destinations as routes (the TUM paper's tables IV and V).
+        Coupled = "coupled",
     }
 }
 

@@ -1,9 +1,12 @@
 //! A fixed load: offered as asked for, without ceiling and search, and everything counted. A wire in place of the
 //! router at the same load tells what of that is the bed's own.
 
+use super::sizes::repeat_void;
 use super::throughput::{self, first_burst};
 use super::{JobError, Judged, Phase, ResultObserver, Trials, keep, on_ports};
 use crate::bed::Bed;
+use crate::doubt::few_route_changes;
+use crate::line;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, SENDER_MAX};
 use crate::search::simulated::SimulatedPair;
@@ -11,11 +14,10 @@ use crate::tester::{PortKind, ReceiverPlace, Tester, TesterError, Wire};
 use crate::traffic::Traffic;
 use crate::trial;
 use mpps_method::simulate::Properties;
-use mpps_method::{FrameSpec, Offer, Rate, Span, Trial, Verdict};
+use mpps_method::{FrameSpec, Offer, Rate, Span, Trial};
+use mpps_record::{LoadLine, LoadTrial, Other};
 use std::fmt;
 
-/// A disturbed trial is repeated so often at most.
-const REPEATS: u32 = 3;
 /// What to offer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Load {
@@ -68,40 +70,12 @@ impl FixedLoadPlan {
     }
 }
 
-/// A trial, repeated while the machine disturbed it.
-#[derive(Clone, Debug)]
-pub struct Tried {
-    /// Its number, from 1, among all that the observer got.
-    pub number: u32,
-    /// The last one.
-    pub trial: Trial,
-    /// Its verdict; void where the machine disturbed every one.
-    pub verdict: Verdict,
-    /// Disturbed ones before it.
-    pub disturbed: u32,
-}
-
-/// What came of one load.
-#[derive(Clone, Debug)]
-pub struct Offered {
-    /// Frame sizes sent.
-    pub frames: FrameSpec,
-    /// What was asked for.
-    pub load: Load,
-    /// Where the tester received; `None` of a simulated pair.
-    pub receiver: Option<ReceiverPlace>,
-    /// Through the router, in their order.
-    pub trials: Vec<Tried>,
-    /// Through a wire in its place; `None` where none was asked for or can be laid.
-    pub wire: Option<Tried>,
-}
-
 /// Offers every load for every frame size, on a tester as throughput's; the observer gets each load as soon as it is
 /// measured. A size that fails takes no other's away. Returns what ended the run, or else a size.
 pub fn measure(
     bed: &Bed,
     plan: &FixedLoadPlan,
-    observer: &mut dyn ResultObserver<Offered>,
+    observer: &mut dyn ResultObserver<LoadLine>,
 ) -> Option<JobError> {
     let frames_max = SENDER_MAX.frames_in(plan.time).max(FIRST_BURST);
     each_size(plan, observer, |frames| {
@@ -118,7 +92,7 @@ pub fn measure(
 pub fn simulate(
     router: Properties,
     plan: &FixedLoadPlan,
-    observer: &mut dyn ResultObserver<Offered>,
+    observer: &mut dyn ResultObserver<LoadLine>,
 ) -> Option<JobError> {
     each_size(plan, observer, |frames| {
         Ok(SimulatedPair::new(frames.clone(), router))
@@ -132,9 +106,6 @@ trait Offers: Measurer {
 
     /// A wire in place of the router, where one can be laid.
     fn wire(&self) -> Result<Option<Wire>, TesterError>;
-
-    /// Where frames are received.
-    fn receiver(&self) -> Option<ReceiverPlace>;
 }
 
 impl Offers for Tester<'_> {
@@ -144,10 +115,6 @@ impl Offers for Tester<'_> {
 
     fn wire(&self) -> Result<Option<Wire>, TesterError> {
         Wire::lay(self.bed, &self.ways())
-    }
-
-    fn receiver(&self) -> Option<ReceiverPlace> {
-        Some(self.traffic.receiver)
     }
 }
 
@@ -159,15 +126,11 @@ impl Offers for SimulatedPair {
     fn wire(&self) -> Result<Option<Wire>, TesterError> {
         Ok(None)
     }
-
-    fn receiver(&self) -> Option<ReceiverPlace> {
-        None
-    }
 }
 
 fn each_size<M: Offers>(
     plan: &FixedLoadPlan,
-    observer: &mut dyn ResultObserver<Offered>,
+    observer: &mut dyn ResultObserver<LoadLine>,
     raise: impl Fn(&FrameSpec) -> Result<M, JobError>,
 ) -> Option<JobError> {
     let (mut error, mut told) = (None, 0);
@@ -186,7 +149,7 @@ fn measure_size(
     measurer: &mut impl Offers,
     plan: &FixedLoadPlan,
     told: &mut u32,
-    observer: &mut dyn ResultObserver<Offered>,
+    observer: &mut dyn ResultObserver<LoadLine>,
 ) -> Result<(), JobError> {
     for &load in &plan.loads {
         let mut trials = Trials::after(*told, &mut *observer);
@@ -203,7 +166,7 @@ fn offer(
     plan: &FixedLoadPlan,
     load: Load,
     told: &mut Trials<'_>,
-) -> Result<Offered, JobError> {
+) -> Result<LoadLine, JobError> {
     let rate = match load {
         Load::At(rate) => rate,
         Load::Max => sent(&measurer.burst(FIRST_BURST)?).min(SENDER_MAX),
@@ -212,9 +175,11 @@ fn offer(
         rate,
         duration: plan.time,
     };
-    let mut trials = Vec::new();
+    let (mut trials, mut changes) = (Vec::new(), Vec::new());
     for _ in 0..plan.trials {
-        trials.push(repeat(measurer, load, offer, Phase::Fixed, told)?);
+        let (judged, disturbed) = repeat(measurer, load, offer, Phase::Fixed, told)?;
+        trials.push(load_trial(&judged, disturbed));
+        changes.extend(judged.trial.route_changes);
     }
     let wire = match plan.wire {
         true => measurer.wire()?,
@@ -225,13 +190,40 @@ fn offer(
         .map(|_| repeat(measurer, load, offer, Phase::Wire, told));
     let through_wire = through_wire.transpose()?;
     drop(wire);
-    Ok(Offered {
-        frames: measurer.frames().clone(),
-        load,
-        receiver: measurer.receiver(),
+    Ok(LoadLine {
+        frame: measurer.frames().to_string(),
+        load: load.to_string(),
+        receiver: measurer.surroundings().receiver.map(Into::into),
         trials,
-        wire: through_wire,
+        wire: through_wire.map(|(judged, disturbed)| load_trial(&judged, disturbed)),
+        doubts: few_route_changes(changes).iter().map(line::doubt).collect(),
+        other: Other::new(),
     })
+}
+
+/// The entry of a trial, with the disturbed ones before it.
+#[must_use]
+pub fn load_trial(judged: &Judged, disturbed: u32) -> LoadTrial {
+    let trial = &judged.trial;
+    let (counts, ledger) = (trial.counts(), trial.ledger());
+    let outside = ledger.lost_before_nic + ledger.lost_nic_ring + ledger.lost_receiver_ring;
+    let stolen = trial.steal.iter().map(|steal| trial.stolen_share(steal));
+    LoadTrial {
+        trial: judged.number,
+        disturbed_tries: disturbed,
+        sent_fps: trial.sent_rate().map(Rate::fps),
+        forwarding_fps: trial.forwarding_rate().map(Rate::fps),
+        busiest_share: trial.busiest_share(),
+        ns_per_frame: trial.ns_per_frame(),
+        stolen_share: stolen.fold(0.0, f64::max),
+        forwarded_frames: counts.received,
+        lost_frames: counts.lost,
+        lost_before_nic_frames: ledger.lost_before_nic,
+        lost_nic_ring_frames: ledger.lost_nic_ring,
+        // At the DUT and not by its ring; canaries are none of them.
+        lost_inside_frames: counts.lost.saturating_sub(outside),
+        lost_receiver_ring_frames: ledger.lost_receiver_ring,
+    }
 }
 
 /// One trial, again while the machine disturbs it. Loss is no reason to repeat.
@@ -241,9 +233,8 @@ fn repeat(
     offer: Offer,
     phase: Phase,
     told: &mut Trials<'_>,
-) -> Result<Tried, JobError> {
-    let mut disturbed = 0;
-    loop {
+) -> Result<(Judged, u32), JobError> {
+    repeat_void(|| {
         let trial = match load {
             Load::At(_) => measurer.once(&offer)?,
             Load::Max => {
@@ -255,21 +246,8 @@ fn repeat(
         };
         let offered = offer_of(&trial);
         let (frames, rules) = (measurer.frames(), measurer.rules(&offered));
-        let Judged {
-            number,
-            trial,
-            verdict,
-        } = told.judged(phase, frames, offered, &rules, trial)?;
-        if !matches!(verdict, Verdict::Void(_)) || disturbed == REPEATS {
-            return Ok(Tried {
-                number,
-                trial,
-                verdict,
-                disturbed,
-            });
-        }
-        disturbed += 1;
-    }
+        told.judged(phase, frames, offered, &rules, trial)
+    })
 }
 
 fn sent(trial: &Trial) -> Rate {

@@ -5,18 +5,20 @@
 //! measured before and afterwards. Once a second the receiver's count is read. [`Management`](crate::tester::Management) asks the router's own address all the time.
 
 use super::recovery::{self, Recovery};
-use super::sizes::{self, Size, counts};
+use super::sizes::{self, counts};
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::clock::monotonic_ns;
 use crate::facts::{self, Root};
+use crate::line::{self, whole_fps};
 use crate::tester::{Question, Tester, TesterError};
 use crate::traffic::Traffic;
 use crate::trial::{self, Passed, rules};
 use mpps_linux::clock::thread_ns;
 use mpps_linux::procstat;
-use mpps_method::{Disturbance, Offer, Rate, Span};
+use mpps_method::{Disturbance, FrameSpec, Offer, Rate, Span};
+use mpps_record::{ManagementPath, OverloadLine, OverloadSecond};
 use std::cell::RefCell;
 use std::fmt;
 
@@ -81,89 +83,40 @@ struct Reading {
     steal_ns: Vec<u64>,
 }
 
-/// From one reading to the next.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Second {
-    /// From when to when, monotonic ns.
-    pub between_ns: (u64, u64),
-    /// Frames sent.
-    pub sent: u64,
-    /// Frames that the DUT forwarded.
-    pub forwarded: u64,
-    /// Largest share of it that the machine took from the bed: stolen from a CPU, or in pauses and other programs.
-    pub disturbed: f64,
-}
-
 /// How the management path answered in some time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Answers {
+struct Answers {
     /// Questions.
-    pub asked: u64,
+    asked: u64,
     /// Those answered in time.
-    pub answered: u64,
+    answered: u64,
     /// The longest time without an answer.
-    pub longest: Span,
-}
-
-/// What the management path was seen to do.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Managed {
-    /// Before the overload.
-    pub before: Answers,
-    /// While it lasted.
-    pub during: Answers,
-    /// By second.
-    pub seconds: Vec<Answers>,
-    /// From the end of the overload until every question is answered; `None`: never, or the overload did not end.
-    pub back: Option<Span>,
-    /// CPU time that the answers took on the router's CPUs.
-    pub answering: Span,
-}
-
-/// What came of one frame size.
-pub type Lasting = Size<LastingFound>;
-
-/// What a job of this kind finds for one frame size.
-#[derive(Clone, Debug, Default)]
-pub struct LastingFound {
-    /// The maximum forwarding rate, as measured before.
-    pub maximum: Option<Rate>,
-    /// The load, and the one afterwards.
-    pub loads: Option<[Rate; 2]>,
-    /// The overload by second, as far as it came.
-    pub seconds: Vec<Second>,
-    /// `None`: the DUT has no path that mpps reaches.
-    pub managed: Option<Managed>,
-    /// The trial; `None` where it was cut short.
-    pub judged: Option<Judged>,
-    /// How long the DUT went on losing frames.
-    pub recovery: Recovery,
-    /// Frames lost after that, disturbances aside.
-    pub lost_later: u64,
-    /// The maximum forwarding rate, as measured afterwards.
-    pub maximum_after: Option<Rate>,
-    /// CPU time that readings and questions took on the tester's CPUs.
-    pub watching: Span,
+    longest: Span,
 }
 
 /// Measures one frame size after the other on the bed, and tells each; returns what ended the run, or a size.
 pub fn measure(
     bed: &Bed,
     plan: &LastingPlan,
-    observer: &mut dyn ResultObserver<Lasting>,
+    observer: &mut dyn ResultObserver<OverloadLine>,
 ) -> Option<JobError> {
-    sizes::fill_each(&plan.measurement, observer, |size, trials| {
-        measure_size(bed, plan, size, trials)
+    sizes::fill_each(&plan.measurement, observer, |frames, line, trials| {
+        line.load = plan.overload.to_string();
+        line.asked_ns = plan.lasts.as_nanos();
+        line.after_ns = plan.after().as_nanos();
+        tell(line, Recovery::NotMeasured);
+        measure_size(bed, plan, frames, line, trials)
     })
 }
 
 fn measure_size(
     bed: &Bed,
     plan: &LastingPlan,
-    size: &mut Lasting,
+    frames: &FrameSpec,
+    line: &mut OverloadLine,
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
-    let found = sizes::search_maximum(bed, &plan.measurement, &size.frames, trials)?;
+    let found = sizes::search_maximum(bed, &plan.measurement, frames, trials)?;
     let (maximum, ceiling) = (found.rate.fps(), found.ceiling);
     let rate = match plan.overload {
         Overload::Times(factor) => Rate::from_fps(maximum * factor).min(ceiling),
@@ -174,13 +127,15 @@ fn measure_size(
         (Rate::from_fps(maximum * AFTERWARDS), plan.after()),
     ]
     .map(|(rate, duration)| Offer { rate, duration });
-    size.receiver = found.receiver;
-    (size.maximum, size.loads) = (Some(found.rate), Some([high.rate, low.rate]));
+    line.receiver = found.receiver.map(Into::into);
+    line.max_forwarding_fps = Some(whole_fps(found.rate));
+    line.overload_fps = Some(whole_fps(high.rate));
+    line.after_fps = Some(whole_fps(low.rate));
     let frames_max = high.rate.frames_in(high.duration) + low.rate.frames_in(low.duration);
     fits(frames_max, &high)?;
     let default = bed.dut().ports().map(|_| QUERIES_PER_S);
     let traffic = Traffic {
-        frames: size.frames.clone(),
+        frames: frames.clone(),
         queries_per_s: plan.measurement.traffic.queries_per_s.or(default),
         ..plan.measurement.traffic.clone()
     };
@@ -192,12 +147,12 @@ fn measure_size(
     if let Some(path) = &tester.management {
         let _first = path.begin();
     }
-    overload(&mut tester, size, [&high, &low], trials)?;
-    let later = std::iter::once(size.lost_later);
-    size.doubts = recovery::doubts(&tester, size.judged.iter(), later);
+    let (judged, later) = overload(&mut tester, line, [&high, &low], trials)?;
+    let doubts = recovery::doubts(&tester, std::iter::once(&judged), std::iter::once(later));
+    line.doubts = line::doubts(&doubts);
     drop(tester);
-    let again = sizes::search_maximum(bed, &plan.measurement, &size.frames, trials)?;
-    size.maximum_after = Some(again.rate);
+    let again = sizes::search_maximum(bed, &plan.measurement, frames, trials)?;
+    line.max_forwarding_afterwards_fps = Some(whole_fps(again.rate));
     Ok(())
 }
 
@@ -215,13 +170,18 @@ fn fits(frames: u64, high: &Offer) -> Result<(), JobError> {
     })
 }
 
-/// The trial. What was seen of it is kept, whatever ends it.
+fn tell(line: &mut OverloadLine, recovery: Recovery) {
+    line.recovered = recovery.name().into();
+    line.recovery_ns = recovery.time().map(Span::as_nanos);
+}
+
+/// The trial, and the frames lost after the recovery. What was seen of it is kept, whatever ends it.
 fn overload(
     tester: &mut Tester<'_>,
-    size: &mut Lasting,
+    line: &mut OverloadLine,
     [high, low]: [&Offer; 2],
     trials: &mut Trials<'_>,
-) -> Result<(), JobError> {
+) -> Result<(Judged, u64), JobError> {
     let seen = RefCell::new((Vec::<Reading>::new(), 0));
     let look = |tester: &Tester<'_>, passed: &Passed| {
         let (begun_ns, seen) = (thread_ns(), &mut *seen.borrow_mut());
@@ -231,33 +191,39 @@ fn overload(
     };
     let stepped = trial::run_stepped_watched(tester, high, low, &look);
     let (readings, mut watching_ns) = seen.into_inner();
-    size.seconds = readings.windows(2).map(second).collect();
+    line.seconds = readings.windows(2).map(second).collect();
     let dropped = stepped.as_ref().ok().and_then(|stepped| stepped.dropped);
     if let Some(path) = tester.management.take() {
         let (questions, [answering_ns, asking_ns]) = path.end();
         watching_ns += asking_ns;
-        size.managed = Some(Managed {
-            answering: Span::from_nanos(answering_ns),
+        line.management = Some(ManagementPath {
+            answering_ns,
             ..managed(&questions, &readings, dropped)
         });
+        for (second, two) in line.seconds.iter_mut().zip(readings.windows(2)) {
+            let told = answers(&questions, two[0].ns, two[1].ns);
+            (second.asked, second.answered) = (Some(told.asked), Some(told.answered));
+        }
     }
-    size.watching = Span::from_nanos(watching_ns);
+    line.watching_ns = watching_ns;
     let stepped = stepped?;
     let loss = stepped.loss;
     let (frames, rules) = (&tester.traffic.frames, rules::choose(tester, high));
     let judged = trials.judged(Phase::Recovery, frames, *high, &rules, stepped.trial)?;
-    if counts(&judged) {
-        size.recovery = Recovery::new(dropped, &loss);
-        size.lost_later = loss.later;
+    line.trial = Some(judged.number);
+    line.verdict = Some(line::verdict(&judged.verdict));
+    line.verdict_text = Some(judged.verdict.to_string());
+    let does_count = counts(&judged);
+    if does_count {
+        tell(line, Recovery::new(dropped, &loss));
     }
-    let (trial, seconds) = (&judged.trial, &mut size.seconds);
+    let trial = &judged.trial;
     let times: Vec<_> = trial.stalls.iter().chain(&trial.others).copied().collect();
     if let Some(begun) = trial.begun {
-        let each = seconds.iter_mut();
-        each.for_each(|second| disturb(second, begun.as_nanos(), &times));
+        let seconds = line.seconds.iter_mut().zip(readings.windows(2));
+        seconds.for_each(|(second, two)| disturb(second, two, begun.as_nanos(), &times));
     }
-    size.judged = Some(judged);
-    Ok(())
+    Ok((judged, if does_count { loss.later } else { 0 }))
 }
 
 /// Reads once a second while the overload lasts. Returns when the next reading is due.
@@ -304,46 +270,64 @@ fn read(
 }
 
 /// What lies between two readings.
-fn second(readings: &[Reading]) -> Second {
+fn second(readings: &[Reading]) -> OverloadSecond {
     let (from, to) = (&readings[0], &readings[1]);
-    let time_ns = (to.ns - from.ns).max(1);
+    let length_ns = to.ns - from.ns;
     let stolen = from.steal_ns.iter().zip(&to.steal_ns);
     let stolen = stolen.map(|(before, after)| after.saturating_sub(*before));
-    Second {
-        between_ns: (from.ns, to.ns),
-        sent: to.sent.saturating_sub(from.sent),
-        forwarded: to.received - from.received,
-        disturbed: stolen.max().unwrap_or(0) as f64 / time_ns as f64,
+    let fps = |frames| {
+        let rate = Rate::from_frames(frames, Span::from_nanos(length_ns));
+        whole_fps(rate.unwrap_or_default())
+    };
+    OverloadSecond {
+        length_ns,
+        offered_fps: fps(to.sent.saturating_sub(from.sent)),
+        forwarding_fps: fps(to.received - from.received),
+        disturbed_share: share(stolen.max().unwrap_or(0), length_ns),
+        ..OverloadSecond::default()
     }
 }
 
+/// To 1 in 10 000.
+fn share(part_ns: u64, length_ns: u64) -> f64 {
+    (part_ns as f64 / length_ns.max(1) as f64 * 1e4).round() / 1e4
+}
+
 /// Adds the pauses and other programs of a trial that began then. What two CPUs had at once counts twice.
-fn disturb(second: &mut Second, begun_ns: u64, times: &[Disturbance]) {
-    let (from_ns, to_ns) = second.between_ns;
+fn disturb(
+    second: &mut OverloadSecond,
+    readings: &[Reading],
+    begun_ns: u64,
+    times: &[Disturbance],
+) {
+    let (from_ns, to_ns) = (readings[0].ns, readings[1].ns);
     let part = |time: &Disturbance| {
         let from = (begun_ns + time.from.as_nanos()).max(from_ns);
         (begun_ns + time.to.as_nanos())
             .min(to_ns)
             .saturating_sub(from)
     };
-    let share = times.iter().map(part).sum::<u64>() as f64 / (to_ns - from_ns).max(1) as f64;
-    second.disturbed = second.disturbed.max(share.min(1.0));
+    let share = share(times.iter().map(part).sum(), second.length_ns);
+    second.disturbed_share = second.disturbed_share.max(share.min(1.0));
 }
 
-/// The path before the overload, during it by second, and after it.
-fn managed(questions: &[Question], readings: &[Reading], dropped: Option<Span>) -> Managed {
+/// The path before the overload, during it, and after it.
+fn managed(questions: &[Question], readings: &[Reading], dropped: Option<Span>) -> ManagementPath {
     let (Some(first), Some(last)) = (readings.first(), readings.last()) else {
-        return Managed::default();
+        return ManagementPath::default();
     };
     let begun_ns = questions.first().map_or(first.ns, |first| first.asked_ns);
-    let second = |two: &[Reading]| answers(questions, two[0].ns, two[1].ns);
+    let before = answers(questions, begun_ns, first.ns);
+    let during = answers(questions, first.ns, last.ns);
     let back = dropped.and_then(|dropped| back(questions, first.ns + dropped.as_nanos()));
-    Managed {
-        before: answers(questions, begun_ns, first.ns),
-        during: answers(questions, first.ns, last.ns),
-        seconds: readings.windows(2).map(second).collect(),
-        back,
-        answering: Span::ZERO,
+    ManagementPath {
+        before_asked: before.asked,
+        before_answered: before.answered,
+        asked: during.asked,
+        answered: during.answered,
+        longest_silence_ns: during.longest.as_nanos(),
+        back_ns: back.map(Span::as_nanos),
+        answering_ns: 0,
     }
 }
 
@@ -430,11 +414,10 @@ mod tests {
         });
         let told = |dead| managed(&asked(dead), &readings, Some(Span::from_millis(2_000)));
         let dead = told(0..10_000);
-        assert_eq!((dead.before.asked, dead.before.answered), (10, 0));
-        assert_eq!((dead.during.asked, dead.during.answered), (20, 0));
-        assert_eq!(dead.during.longest, Span::from_millis(2_000));
-        assert_eq!((dead.seconds.len(), dead.back), (2, None));
-        assert_eq!(told(0..0).back, Some(Span::ZERO));
+        assert_eq!((dead.before_asked, dead.before_answered), (10, 0));
+        assert_eq!((dead.asked, dead.answered), (20, 0));
+        assert_eq!(dead.longest_silence_ns, 2_000 * MS);
+        assert_eq!((dead.back_ns, told(0..0).back_ns), (None, Some(0)));
     }
 
     #[test]
@@ -450,11 +433,8 @@ mod tests {
             reading(3_000 * MS, 15_000, 3_000, [7 * MS, 40 * MS]),
         ];
         let mut found = second(&two);
-        let Second {
-            sent, forwarded, ..
-        } = found;
-        assert_eq!((sent, forwarded), (10_000, 2_000));
-        assert!((found.disturbed - 0.02).abs() < 1e-9, "{found:?}");
+        assert_eq!((found.offered_fps, found.forwarding_fps), (5_000, 1_000));
+        assert!((found.disturbed_share - 0.02).abs() < 1e-9, "{found:?}");
         let pause = |from, to| Disturbance {
             cpu: 1,
             from: Span::from_millis(from),
@@ -462,7 +442,7 @@ mod tests {
         };
         let pauses = [pause(0, 600), pause(2_400, 9_000), pause(4_000, 5_000)];
         // The overload began half a second before the first reading.
-        disturb(&mut found, 500 * MS, &pauses);
-        assert!((found.disturbed - 0.1).abs() < 1e-9, "{found:?}");
+        disturb(&mut found, &two, 500 * MS, &pauses);
+        assert!((found.disturbed_share - 0.1).abs() < 1e-9, "{found:?}");
     }
 }

@@ -4,17 +4,19 @@
 //! Trials go in turns, through the router and through a wire in its place: what slows the machine down for a while
 //! slows both. What the wire shows is the bed's own latency. It stands beside the router's and is never subtracted.
 
-use super::sizes::{self, SearchedRate, Size, counts};
+use super::sizes::{self, SearchedRate, counts};
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
-use crate::doubt::{self};
+use crate::doubt;
+use crate::line::{self, whole_fps};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{self, FIRST_BURST, SENDER_MAX};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
-use mpps_method::{Counts, Histogram, Offer, Rate, Span, Trial, Verdict};
+use mpps_method::{Counts, FrameSpec, Histogram, Offer, Rate, Span, Trial, Verdict};
+use mpps_record::{self as record, LatencyLine};
 
 /// Length of a turn: the machine's drift is slower, and what surrounds a trial is a third of its length.
 const TURN: Span = Span::from_millis(2_000);
@@ -59,20 +61,6 @@ pub enum LatencyLoad {
     Share(f64),
     /// So many frames/s, over all directions.
     At(Rate),
-}
-
-/// What came of one frame size.
-pub type SizeLatency = Size<LatencyFound>;
-
-/// What a job of this kind finds for one frame size.
-#[derive(Clone, Debug, Default)]
-pub struct LatencyFound {
-    /// What shares are of; `None` where no load is a share, or none was found.
-    pub throughput: Option<Rate>,
-    /// What a search found, here or before.
-    pub searched: Option<SearchedRate>,
-    /// As far as they were offered.
-    pub loads: Vec<LoadLatency>,
 }
 
 /// What came of one load.
@@ -144,8 +132,7 @@ impl PathLatency {
     }
 
     /// Time outside disturbances.
-    #[must_use]
-    pub fn time(&self) -> Span {
+    fn time(&self) -> Span {
         let undisturbed = |trial: &Trial| {
             let (all, disturbed) = (trial.duration, trial.disturbed.time);
             Span::from_nanos(all.as_nanos().saturating_sub(disturbed.as_nanos()))
@@ -168,49 +155,87 @@ impl PathLatency {
             .map(|judged| judged.trial.disturbed.sent)
             .sum()
     }
+
+    fn line(&self) -> record::PathLatency {
+        let left_out = || self.left_out().map(|judged| &judged.verdict);
+        let counts = self.counts();
+        record::PathLatency {
+            trials: self.counted().map(|judged| judged.number).collect(),
+            left_out_trials: self.left_out().map(|judged| judged.number).collect(),
+            left_out_verdict: left_out().last().map(line::verdict),
+            left_out_text: left_out().last().map(ToString::to_string),
+            undisturbed_ns: self.time().as_nanos(),
+            sent_frames: counts.sent,
+            lost_frames: counts.lost,
+            disturbed_frames: self.disturbed_frames(),
+            longest_stall_ns: self.longest_stall().as_nanos(),
+            times: line::buckets(&self.latency()).into(),
+        }
+    }
 }
 
-/// Measures one frame size after the other on the bed, and tells each; returns what ended the run, or a size.
+impl LoadLatency {
+    fn line(&self) -> record::LatencyLoad {
+        record::LatencyLoad {
+            load_share: match self.asked {
+                LatencyLoad::Share(share) => Some(share),
+                LatencyLoad::At(_) => None,
+            },
+            load_fps: whole_fps(self.load),
+            instead_of_fps: self.instead_of.map(whole_fps),
+            router: self.router.line(),
+            bed: self.bed.as_ref().map(PathLatency::line),
+        }
+    }
+}
+
+/// Measures one frame size after the other on the bed, and tells each; returns what ended the run, or a size, and what a
+/// search found, here or before.
 pub fn measure(
     bed: &Bed,
     plan: &LatencyPlan,
-    observer: &mut dyn ResultObserver<SizeLatency>,
-) -> Option<JobError> {
-    sizes::fill_each(&plan.measurement, observer, |size, trials| {
-        (size.throughput, size.searched) = (plan.throughput, plan.searched);
-        measure_size(bed, plan, size, trials)
-    })
+    observer: &mut dyn ResultObserver<LatencyLine>,
+) -> (Option<JobError>, Option<SearchedRate>) {
+    let mut searched = None;
+    let ended = sizes::fill_each(&plan.measurement, observer, |frames, line, trials| {
+        searched = plan.searched;
+        line.throughput_fps = plan.throughput.map(whole_fps);
+        line.throughput_given = plan.throughput.is_some();
+        if plan.searches() {
+            let found = sizes::search_rate(bed, &plan.measurement, frames, trials)?;
+            searched = Some(found);
+        }
+        measure_size(bed, plan, (frames, searched), line, trials)
+    });
+    (ended, searched)
 }
 
 fn measure_size(
     bed: &Bed,
     plan: &LatencyPlan,
-    size: &mut SizeLatency,
+    (frames, searched): (&FrameSpec, Option<SearchedRate>),
+    line: &mut LatencyLine,
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
     let (mut place, mut forwards_at_most) = (plan.measurement.receiver, None);
-    if plan.searches() {
-        size.searched = Some(sizes::search_rate(
-            bed,
-            &plan.measurement,
-            &size.frames,
-            trials,
-        )?);
-    }
-    if let Some(found) = size.searched {
-        size.throughput = Some(found.rate);
+    let mut throughput = plan.throughput;
+    if let Some(found) = searched {
+        throughput = Some(found.rate);
+        line.throughput_fps = throughput.map(whole_fps);
         (place, forwards_at_most) = (found.receiver, found.forwards_at_most);
     }
     let traffic = Traffic {
-        frames: size.frames.clone(),
+        frames: frames.clone(),
         ..plan.measurement.traffic.clone()
     };
     let mut tester = raise(bed, &traffic, plan.time, place)?;
     tester.warm_up = plan.measurement.warm_up;
     tester.forwards_at_most = forwards_at_most;
-    size.receiver = Some(tester.traffic.receiver);
-    let ended = at_loads(&mut tester, plan, size, trials);
-    size.doubts = doubt::latency_doubts(&tester.surroundings(), &size.loads);
+    line.receiver = Some(tester.traffic.receiver.into());
+    let mut loads = Vec::new();
+    let ended = at_loads(&mut tester, plan, throughput, &mut loads, trials);
+    line.doubts = line::doubts(&doubt::latency_doubts(&tester.surroundings(), &loads));
+    line.loads = loads.iter().map(LoadLatency::line).collect();
     ended
 }
 
@@ -218,18 +243,19 @@ fn measure_size(
 fn at_loads(
     tester: &mut Tester<'_>,
     plan: &LatencyPlan,
-    size: &mut SizeLatency,
+    throughput: Option<Rate>,
+    loads: &mut Vec<LoadLatency>,
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
     for &asked in &plan.loads {
-        let load = match (asked, size.throughput) {
+        let load = match (asked, throughput) {
             (LatencyLoad::At(load), _) => load,
             (LatencyLoad::Share(share), Some(most)) => Rate::from_fps(most.fps() * share),
             (LatencyLoad::Share(_), None) => continue,
         };
         let at = at_load(tester, asked, load, plan.time, trials)?;
         let mut most = at.router.most_offered();
-        size.loads.push(at);
+        loads.push(at);
         let mut highest = None;
         for _ in 0..STEPS_MAX {
             let Some(came) = most else { break };
@@ -241,7 +267,7 @@ fn at_loads(
                 ..at
             });
         }
-        size.loads.extend(highest);
+        loads.extend(highest);
     }
     Ok(())
 }

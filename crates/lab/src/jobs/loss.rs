@@ -1,21 +1,22 @@
 //! Frame loss rate (RFC 2544 section 26.3): the highest load first, then less and less in equal steps, until two loads
 //! in a row lose nothing.
 
-pub use mpps_record::known::SeriesEnd;
-
-use super::sizes::{self, Size};
+use super::sizes;
 use super::throughput::{ThroughputPlan, saturate};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{self, Series};
+use crate::line::{self, whole_fps};
 use crate::search::link;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{self, Saturated};
 use crate::search::simulated::SimulatedPair;
 use crate::tester::Tester;
 use mpps_method::simulate::Properties;
-use mpps_method::{Ceiling, LimitedBy, Offer, Rate, Span, Verdict};
+use mpps_method::{Ceiling, LimitedBy, Offer, Rate, Span, Trial, Verdict};
+use mpps_record::known::SeriesEnd;
+use mpps_record::{CurveLine, CurvePoint, Measured};
 
 /// The series ends after so many lossless loads in a row.
 const LOSSLESS_IN_A_ROW: u32 = 2;
@@ -43,53 +44,18 @@ impl LossPlan {
     }
 }
 
-/// What came of one load.
-#[derive(Clone, Debug)]
-pub struct LoadTried {
-    /// Its share of the highest, 0 to 1.
-    pub share: f64,
-    /// The load.
-    pub load: Rate,
-    /// The last trial; void where the machine disturbed every one.
-    pub judged: Judged,
-    /// Void trials before it.
-    pub void: u32,
-}
-
-/// What came of one frame size.
-pub type Curve = Size<CurveFound>;
-
-/// What a job of this kind finds for one frame size.
-#[derive(Clone, Debug, Default)]
-pub struct CurveFound {
-    /// The highest load, and what keeps it from being higher; `None` where that was not measured.
-    pub highest: Option<(Rate, LimitedBy)>,
-    /// The highest first, as far as they were offered.
-    pub loads: Vec<LoadTried>,
-    /// How the series ended.
-    pub end: SeriesEnd,
-}
-
-impl CurveFound {
-    /// The highest load up to which nothing was lost.
-    fn passed(&self) -> Option<&LoadTried> {
-        // From the lowest load up: a higher one without loss above a lossy one is chance.
-        let is_lossless = |tried: &&LoadTried| tried.judged.verdict == Verdict::Lossless;
-        self.loads.iter().rev().take_while(is_lossless).last()
-    }
-}
-
 /// Measures one frame size after the other on the bed, and tells each curve; returns what ended the run, or a size.
 pub fn measure(
     bed: &Bed,
     plan: &LossPlan,
-    observer: &mut dyn ResultObserver<Curve>,
+    observer: &mut dyn ResultObserver<CurveLine>,
 ) -> Option<JobError> {
-    sizes::fill_each(&plan.measurement, observer, |curve, trials| {
-        let deadline = Deadline::after(plan.measurement.budget);
+    let measurement = &plan.measurement;
+    sizes::fill_each(measurement, observer, |frames, curve, trials| {
+        begin(curve, plan);
+        let deadline = Deadline::after(measurement.budget);
         let nothing = |_: &mut Tester<'_>| Ok(());
-        let (measurement, frames) = (&plan.measurement, curve.frames.clone());
-        let (mut tester, saturated) = saturate(bed, measurement, &frames, nothing, trials)?;
+        let (mut tester, saturated) = saturate(bed, measurement, frames, nothing, trials)?;
         tester.warm_up = measurement.warm_up;
         descend(curve, &mut tester, plan, &saturated, deadline, trials)
     })
@@ -99,18 +65,26 @@ pub fn measure(
 pub fn simulate(
     router: Properties,
     plan: &LossPlan,
-    observer: &mut dyn ResultObserver<Curve>,
+    observer: &mut dyn ResultObserver<CurveLine>,
 ) -> Option<JobError> {
-    sizes::fill_each(&plan.measurement, observer, |curve, trials| {
-        let mut pair = SimulatedPair::new(curve.frames.clone(), router);
+    sizes::fill_each(&plan.measurement, observer, |frames, curve, trials| {
+        begin(curve, plan);
+        let mut pair = SimulatedPair::new(frames.clone(), router);
         let saturated = saturation::simulate(&router);
         descend(curve, &mut pair, plan, &saturated, Deadline::NEVER, trials)
     })
 }
 
+/// What is known before the first load.
+fn begin(curve: &mut CurveLine, plan: &LossPlan) {
+    curve.step_share = plan.step;
+    curve.trial_ns = plan.time().as_nanos();
+    curve.end = SeriesEnd::CutShort.into();
+}
+
 /// The series of one frame size.
 fn descend(
-    curve: &mut Curve,
+    curve: &mut CurveLine,
     measurer: &mut dyn Measurer,
     plan: &LossPlan,
     saturated: &Saturated,
@@ -125,43 +99,59 @@ fn descend(
         Ceiling::Tester(_) if most.is_some() => LimitedBy::MaxRate,
         Ceiling::Tester(_) => LimitedBy::Tester,
     };
-    curve.highest = Some((ceiling.rate(), limit));
-    curve.receiver = around.receiver;
-    let ended = offer_each(curve, measurer, plan, deadline, trials);
-    let tried = curve.loads.iter().map(|tried| &tried.judged);
-    let tried = tried.map(|judged| (judged.trial.clone(), judged.verdict));
+    curve.highest_fps = Some(whole_fps(ceiling.rate()));
+    curve.highest_limited_by = Some(line::limited_by(limit));
+    curve.receiver = around.receiver.map(Into::into);
+    let mut tried = Vec::new();
+    let highest = (ceiling.rate(), deadline);
+    let ended = offer_each(curve, &mut tried, measurer, plan, highest, trials);
+    // From the lowest load up: a higher one without loss above a lossy one is chance.
+    let is_lossless = |(_, verdict): &&(Trial, Verdict)| *verdict == Verdict::Lossless;
+    let passed = tried.iter().rev().take_while(is_lossless).last();
     let series = Series {
         length: plan.time(),
-        trials: &tried.collect::<Vec<_>>(),
-        void: curve.loads.iter().map(|tried| tried.void).sum(),
-        found: curve.passed().map(|tried| (tried.load, limit)),
+        trials: &tried,
+        void: curve.loads.iter().map(|load| load.void_trials).sum(),
+        found: passed.map(|(trial, _)| (trial.offered, limit)),
     };
-    curve.doubts = doubt::series_doubts(&measurer.surroundings(), saturated.ceiling, &series);
-    curve.end = ended?;
+    let doubts = doubt::series_doubts(&measurer.surroundings(), saturated.ceiling, &series);
+    curve.doubts = line::doubts(&doubts);
+    curve.end = ended?.into();
     Ok(())
 }
 
 /// The loop. A load that was not measured is neither lossless nor lossy: what came before it is not in a row with what
 /// comes after it. The first load is offered however little time there is.
 fn offer_each(
-    curve: &mut Curve,
+    curve: &mut CurveLine,
+    tried: &mut Vec<(Trial, Verdict)>,
     measurer: &mut dyn Measurer,
     plan: &LossPlan,
-    deadline: Deadline,
+    (highest, deadline): (Rate, Deadline),
     trials: &mut Trials<'_>,
 ) -> Result<SeriesEnd, JobError> {
-    let highest = curve.highest.map_or(0.0, |(highest, _)| highest.fps());
     let mut lossless = 0;
     for share in plan.shares() {
         if !curve.loads.is_empty() && !deadline.leaves(plan.time()) {
             return Ok(SeriesEnd::Budget);
         }
-        let tried = offer(measurer, plan, (share, highest), trials)?;
-        lossless = match tried.judged.verdict {
+        let load = Rate::from_fps(share * highest.fps());
+        let (judged, void) = offer(measurer, plan, load, trials)?;
+        lossless = match judged.verdict {
             Verdict::Lossless => lossless + 1,
             _ => 0,
         };
-        curve.loads.push(tried);
+        curve.loads.push(CurvePoint {
+            // Steps of a tenth are no binary numbers.
+            load_share: (share * 1e6).round() / 1e6,
+            load_fps: whole_fps(load),
+            measured: sizes::counts(&judged).then(|| measured(&judged.trial)),
+            verdict: line::verdict(&judged.verdict),
+            verdict_text: judged.verdict.to_string(),
+            trial: judged.number,
+            void_trials: void,
+        });
+        tried.push((judged.trial, judged.verdict));
         if lossless == LOSSLESS_IN_A_ROW {
             return Ok(SeriesEnd::TwoLossless);
         }
@@ -169,28 +159,37 @@ fn offer_each(
     Ok(SeriesEnd::LowestLoad)
 }
 
+fn measured(trial: &Trial) -> Measured {
+    let (counts, length) = (trial.undisturbed(), trial.duration.as_nanos());
+    let time = Span::from_nanos(length.saturating_sub(trial.disturbed.time.as_nanos()));
+    let fps = |rate: Option<Rate>| whole_fps(rate.unwrap_or_default());
+    Measured {
+        offered_fps: fps(trial.undisturbed_rate()),
+        forwarding_fps: fps(Rate::from_frames(counts.received, time)),
+        undisturbed_ns: time.as_nanos(),
+        sent_frames: counts.sent,
+        disturbed_lost_frames: trial.lost_disturbed(),
+        lost_frames: trial.lost_at_dut(),
+        loss_ratio: trial.loss_ratio().unwrap_or_default(),
+        dut_busiest_cpu_share: trial.busiest_share(),
+    }
+}
+
 /// One load, again while the machine disturbs it. Loss is no reason to repeat.
 fn offer(
     measurer: &mut dyn Measurer,
     plan: &LossPlan,
-    (share, highest): (f64, f64),
+    rate: Rate,
     trials: &mut Trials<'_>,
-) -> Result<LoadTried, JobError> {
-    let load = Rate::from_fps(share * highest);
+) -> Result<(Judged, u32), JobError> {
     let offer = Offer {
-        rate: load,
+        rate,
         duration: plan.time(),
     };
-    let (judged, void) = sizes::repeat_void(|| {
+    sizes::repeat_void(|| {
         let trial = measurer.trial(&offer)?;
         let rules = measurer.rules(&offer);
         trials.judged(Phase::Loss, measurer.frames(), offer, &rules, trial)
-    })?;
-    Ok(LoadTried {
-        share,
-        load,
-        judged,
-        void,
     })
 }
 

@@ -15,7 +15,7 @@ pub mod settings;
 mod sizes;
 pub mod throughput;
 
-pub use sizes::{SearchedRate, Size};
+pub use sizes::SearchedRate;
 
 pub use crate::search::{JobError, Judged, Observer, Phase, Report, Trials};
 

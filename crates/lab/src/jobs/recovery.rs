@@ -3,18 +3,20 @@
 //! One trial has both loads: 110 % of the throughput, then half of that, without a break. The recovery time is from the drop
 //! to the departure of the last frame that was lost before a tenth of the time without loss, by the sender's marks and the receiver's bit for each frame.
 
-use super::sizes::{self, SearchedRate, Size, counts};
+use super::sizes::{self, SearchedRate, counts};
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{self, Doubt, Weight};
+use crate::line::{self, whole_fps};
 use crate::search::measurer::Measurer;
 use crate::tester::{PortKind, Tester};
 use crate::traffic::Traffic;
 use crate::trial::rules;
 use crate::trial::{self, LossEnd, Stepped};
-use mpps_method::{Offer, Rate, Span, statistics};
+use mpps_method::{FrameSpec, Offer, Rate, Span, statistics};
+use mpps_record::RecoveryLine;
 use mpps_record::doubts::LOST_LATER;
 
 /// Overload, as a share of the throughput (RFC 2544 section 26.5).
@@ -37,20 +39,6 @@ pub struct RecoveryPlan {
     pub after: Span,
     /// Trials for each size.
     pub trials: u32,
-}
-
-/// What came of one frame size.
-pub type SizeRecovery = Size<RecoveryFound>;
-
-/// What a job of this kind finds for one frame size.
-#[derive(Clone, Debug, Default)]
-pub struct RecoveryFound {
-    /// What the overload is a share of.
-    pub throughput: Option<Rate>,
-    /// The overload, which the tester's ceiling may bound.
-    pub overload: Option<Rate>,
-    /// In their order.
-    pub trials: Vec<RecoveryTrial>,
 }
 
 /// One trial, repeated while it said nothing.
@@ -92,6 +80,15 @@ impl Recovery {
         }
     }
 
+    /// The time of a DUT that recovered.
+    #[must_use]
+    pub const fn time(self) -> Option<Span> {
+        match self {
+            Self::After(time) => Some(time),
+            _ => None,
+        }
+    }
+
     /// From when the load dropped, and how the loss ended.
     pub(super) fn new(dropped: Option<Span>, loss: &LossEnd) -> Self {
         let Some(dropped) = dropped else {
@@ -123,35 +120,42 @@ impl RecoveryTrial {
             lost_later,
         }
     }
+
+    /// Its entry.
+    pub(super) fn line(&self) -> mpps_record::RecoveryTrial {
+        let judged = &self.judged;
+        mpps_record::RecoveryTrial {
+            trial: judged.number,
+            void_trials: self.void,
+            verdict: line::verdict(&judged.verdict),
+            verdict_text: judged.verdict.to_string(),
+            recovered: self.recovery.name().into(),
+            recovery_ns: self.recovery.time().map(Span::as_nanos),
+            lost_frames: judged.trial.lost_at_dut(),
+        }
+    }
 }
 
-impl RecoveryFound {
-    /// Recovery times of the trials that tell one.
-    pub fn times(&self) -> impl Iterator<Item = Span> {
-        self.trials.iter().filter_map(|trial| match trial.recovery {
-            Recovery::After(time) => Some(time),
-            _ => None,
-        })
-    }
-
-    /// Their mean, which RFC 2544 asks for; `None` unless every trial that was overloaded recovered.
-    #[must_use]
-    pub fn average(&self) -> Option<Span> {
-        let lasting = |trial: &RecoveryTrial| trial.recovery == Recovery::NotRecovered;
-        let times: Vec<f64> = self.times().map(|time| time.as_nanos() as f64).collect();
-        let mean = statistics::mean(&times).filter(|_| !self.trials.iter().any(lasting))?;
-        Some(Span::from_nanos(mean.round() as u64))
-    }
+/// The mean time of the trials that tell one, which RFC 2544 asks for; `None` unless every trial that was overloaded
+/// recovered.
+fn average(trials: &[RecoveryTrial]) -> Option<Span> {
+    let lasting = |trial: &RecoveryTrial| trial.recovery == Recovery::NotRecovered;
+    let times = trials.iter().filter_map(|trial| trial.recovery.time());
+    let times: Vec<f64> = times.map(|time| time.as_nanos() as f64).collect();
+    let mean = statistics::mean(&times).filter(|_| !trials.iter().any(lasting))?;
+    Some(Span::from_nanos(mean.round() as u64))
 }
 
 /// Measures one frame size after the other on the bed, and tells each; returns what ended the run, or a size.
 pub fn measure(
     bed: &Bed,
     plan: &RecoveryPlan,
-    observer: &mut dyn ResultObserver<SizeRecovery>,
+    observer: &mut dyn ResultObserver<RecoveryLine>,
 ) -> Option<JobError> {
-    sizes::fill_each(&plan.measurement, observer, |size, trials| {
-        measure_size(bed, plan, size, trials)
+    sizes::fill_each(&plan.measurement, observer, |frames, line, trials| {
+        line.overload_ns = plan.overload.as_nanos();
+        line.after_ns = plan.after.as_nanos();
+        measure_size(bed, plan, frames, line, trials)
     })
 }
 
@@ -164,11 +168,12 @@ pub fn can_step(traffic: &Traffic) -> bool {
 fn measure_size(
     bed: &Bed,
     plan: &RecoveryPlan,
-    size: &mut SizeRecovery,
+    frames: &FrameSpec,
+    line: &mut RecoveryLine,
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
     let traffic = Traffic {
-        frames: size.frames.clone(),
+        frames: frames.clone(),
         ..plan.measurement.traffic.clone()
     };
     if !can_step(&traffic) {
@@ -176,7 +181,7 @@ fn measure_size(
     }
     let found = match plan.searched {
         Some(found) => found,
-        None => sizes::search_rate(bed, &plan.measurement, &size.frames, trials)?,
+        None => sizes::search_rate(bed, &plan.measurement, frames, trials)?,
     };
     let high = Offer {
         rate: overload(&found),
@@ -186,8 +191,9 @@ fn measure_size(
         rate: Rate::from_fps(high.rate.fps() * DROP),
         duration: plan.after,
     };
-    (size.throughput, size.overload) = (Some(found.rate), Some(high.rate));
-    size.receiver = found.receiver;
+    line.throughput_fps = Some(whole_fps(found.rate));
+    line.overload_fps = Some(whole_fps(high.rate));
+    line.receiver = found.receiver.map(Into::into);
     // The drop may come a moment late.
     let frames_max = high.rate.frames_in(plan.overload) + high.rate.frames_in(plan.after);
     let place = found.receiver;
@@ -195,20 +201,23 @@ fn measure_size(
     tester.warm_up = plan.measurement.warm_up;
     tester.forwards_at_most = found.forwards_at_most;
     let deadline = Deadline::after(plan.measurement.budget);
+    let mut tried = Vec::new();
     for _ in 0..plan.trials {
-        if !size.trials.is_empty() && !deadline.leaves(plan.overload) {
-            let (ended, asked) = (size.trials.len(), plan.trials);
-            size.why = Some(format!(
+        if !tried.is_empty() && !deadline.leaves(plan.overload) {
+            let (ended, asked) = (tried.len(), plan.trials);
+            line.why = Some(format!(
                 "the budget was spent after {ended} of {asked} trials"
             ));
             break;
         }
-        size.trials
-            .push(one_trial(&mut tester, &high, &low, trials)?);
+        let trial = one_trial(&mut tester, &high, &low, trials)?;
+        line.trials.push(trial.line());
+        tried.push(trial);
+        line.average_ns = average(&tried).map(Span::as_nanos);
     }
-    let tried = size.trials.iter().map(|trial| &trial.judged);
-    let later = size.trials.iter().map(|trial| trial.lost_later);
-    size.doubts = doubts(&tester, tried, later);
+    let judged = tried.iter().map(|trial| &trial.judged);
+    let later = tried.iter().map(|trial| trial.lost_later);
+    line.doubts = line::doubts(&doubts(&tester, judged, later));
     Ok(())
 }
 
@@ -312,26 +321,24 @@ mod tests {
 
     #[test]
     fn one_trial_without_an_end_has_no_average() {
-        let size = |each: &[Recovery]| RecoveryFound {
-            throughput: None,
-            overload: None,
-            trials: (each.iter())
-                .map(|&recovery| RecoveryTrial {
-                    judged: Judged {
-                        number: 1,
-                        trial: Trial::default(),
-                        verdict: Verdict::Lossless,
-                    },
-                    void: 0,
-                    recovery,
-                    lost_later: 0,
-                })
-                .collect(),
+        let trial = |&recovery: &Recovery| RecoveryTrial {
+            judged: Judged {
+                number: 1,
+                trial: Trial::default(),
+                verdict: Verdict::Lossless,
+            },
+            void: 0,
+            recovery,
+            lost_later: 0,
+        };
+        let average = |each: &[Recovery]| {
+            let trials: Vec<_> = each.iter().map(trial).collect();
+            super::average(&trials)
         };
         let after = |ms| Recovery::After(Span::from_millis(ms));
-        let two = size(&[after(100), Recovery::NotMeasured, after(300)]);
-        assert_eq!(two.average(), Some(Span::from_millis(200)));
-        assert_eq!(size(&[after(100), Recovery::NotRecovered]).average(), None);
-        assert_eq!(size(&[Recovery::NotOverloaded]).average(), None);
+        let two = average(&[after(100), Recovery::NotMeasured, after(300)]);
+        assert_eq!(two, Some(Span::from_millis(200)));
+        assert_eq!(average(&[after(100), Recovery::NotRecovered]), None);
+        assert_eq!(average(&[Recovery::NotOverloaded]), None);
     }
 }

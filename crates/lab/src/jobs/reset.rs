@@ -16,13 +16,15 @@ use super::{JobError, Phase, ResultObserver, Trials, keep};
 use crate::bed::{Bed, on_dut_cpus};
 use crate::clock::wait_until;
 use crate::doubt::{self, Doubt, Weight};
+use crate::line::{self, whole_fps};
 use crate::search::measurer::Measurer;
-use crate::tester::{ReceiverPlace, Tester};
+use crate::tester::Tester;
 use crate::traffic::Traffic;
 use crate::trial;
 use mpps_ebpf::instruments::receiver::Looked;
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::{FrameSpec, Offer, Rate, Span, statistics};
+use mpps_record::{self as record, ResetLine};
 
 /// The load, as a share of the maximum forwarding rate. The DUT has time left to work off what it held back.
 pub const SHARE: f64 = 0.5;
@@ -48,30 +50,14 @@ pub struct ResetPlan {
     pub trials: u32,
 }
 
-/// What came of one frame size.
-#[derive(Clone, Debug)]
-pub struct SizeResets {
-    /// Frame sizes sent.
-    pub frames: FrameSpec,
-    /// Where the tester received; `None` where that is unknown.
-    pub receiver: Option<ReceiverPlace>,
-    /// The load; `None` where it was not found.
-    pub rate: Option<Rate>,
-    /// As many as the plan has.
-    pub parts: Vec<PartResets>,
-}
-
 /// What came of one part.
-#[derive(Clone, Debug)]
-pub struct PartResets {
-    /// What was reset.
-    pub part: Part,
+struct PartResets {
+    part: Part,
     /// In their order.
-    pub trials: Vec<ResetTrial>,
+    trials: Vec<ResetTrial>,
     /// What cut it short.
-    pub why: Option<String>,
-    /// What to doubt.
-    pub doubts: Vec<Doubt>,
+    why: Option<String>,
+    doubts: Vec<Doubt>,
 }
 
 /// One trial with a reset.
@@ -83,7 +69,41 @@ pub struct ResetTrial {
     pub told: Told,
 }
 
+impl ResetTrial {
+    fn line(&self) -> record::ResetTrial {
+        let told = &self.told;
+        record::ResetTrial {
+            tried: record::RecoveryTrial {
+                lost_frames: told.lost,
+                ..self.tried.line()
+            },
+            time_stamp_ns: told.time_stamp.map(Span::as_nanos),
+            disturbed_lost_frames: Some(told.elsewhere),
+            unsent_frames: Some(told.unsent),
+            resolution_ns: told.resolution.as_nanos(),
+            took_ns: told.took.as_nanos(),
+            rest_ns: told.rest.as_nanos(),
+            before_fps: told.rates.map(|[before, _]| whole_fps(before)),
+            after_fps: told.rates.map(|[_, after]| whole_fps(after)),
+        }
+    }
+}
+
 impl PartResets {
+    /// With what all parts have.
+    fn line(self, size: &ResetLine) -> ResetLine {
+        let loss = self.median(|told| Some(told.frame_loss));
+        ResetLine {
+            reset: self.part.name().to_owned(),
+            trials: self.trials.iter().map(ResetTrial::line).collect(),
+            frame_loss_ns: loss.map(Span::as_nanos),
+            time_stamp_ns: self.median(|told| told.time_stamp).map(Span::as_nanos),
+            why: self.why,
+            doubts: line::doubts(&self.doubts),
+            ..size.clone()
+        }
+    }
+
     /// Those that tell a time.
     fn recovered(&self) -> impl Iterator<Item = &ResetTrial> {
         let trials = self.trials.iter();
@@ -91,8 +111,7 @@ impl PartResets {
     }
 
     /// The median of the trials' times by one method; `None` where the DUT did not recover each time.
-    #[must_use]
-    pub fn median(&self, method: impl Fn(&Told) -> Option<Span>) -> Option<Span> {
+    fn median(&self, method: impl Fn(&Told) -> Option<Span>) -> Option<Span> {
         let lasting = |trial: &ResetTrial| trial.tried.recovery == Recovery::NotRecovered;
         if self.trials.iter().any(lasting) {
             return None;
@@ -155,7 +174,7 @@ impl PartResets {
 pub fn measure(
     bed: &Bed,
     plan: &ResetPlan,
-    observer: &mut dyn ResultObserver<SizeResets>,
+    observer: &mut dyn ResultObserver<Vec<ResetLine>>,
 ) -> Option<JobError> {
     let (sizes, budget) = (&plan.measurement.sizes, plan.measurement.budget);
     sizes::each_size(sizes, budget, observer, |frames, trials| {
@@ -165,26 +184,29 @@ pub fn measure(
             why: None,
             doubts: Vec::new(),
         };
-        let mut size = SizeResets {
-            frames: frames.clone(),
-            receiver: None,
-            rate: plan.rate,
-            parts: plan.parts.iter().map(part).collect(),
+        let mut parts: Vec<PartResets> = plan.parts.iter().map(part).collect();
+        let mut size = ResetLine {
+            frame: frames.to_string(),
+            hold_ns: plan.away.hold.as_nanos(),
+            load_fps: plan.rate.map(whole_fps),
+            ..ResetLine::default()
         };
-        let error = measure_size(bed, plan, &mut size, trials).err();
+        let error = measure_size(bed, plan, frames, (&mut size, &mut parts), trials).err();
         if let Some(error) = &error {
             let begun = |part: &&mut PartResets| part.why.is_some() || !part.trials.is_empty();
-            let unknown = size.parts.iter_mut().filter(|part| !begun(part));
+            let unknown = parts.iter_mut().filter(|part| !begun(part));
             unknown.for_each(|part| part.why = Some(error.to_string()));
         }
-        (size, error)
+        let lines: Vec<ResetLine> = parts.into_iter().map(|part| part.line(&size)).collect();
+        (lines, error)
     })
 }
 
 fn measure_size(
     bed: &Bed,
     plan: &ResetPlan,
-    size: &mut SizeResets,
+    frames: &FrameSpec,
+    (size, parts): (&mut ResetLine, &mut [PartResets]),
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
     if !can_step(&plan.measurement.traffic) {
@@ -195,15 +217,15 @@ fn measure_size(
     let rate = match plan.rate {
         Some(rate) => rate,
         None => {
-            let search = || sizes::search_maximum(bed, measurement, &size.frames, trials);
+            let search = || sizes::search_maximum(bed, measurement, frames, trials);
             let found = sizes::undisturbed_maximum(search)?;
             (place, forwards_at_most) = (found.receiver, found.forwards_at_most);
             Rate::from_fps(found.rate.fps() * SHARE).min(found.ceiling)
         }
     };
-    size.rate = Some(rate);
+    size.load_fps = Some(whole_fps(rate));
     let traffic = Traffic {
-        frames: size.frames.clone(),
+        frames: frames.clone(),
         all_timed: true,
         ..measurement.traffic.clone()
     };
@@ -214,9 +236,9 @@ fn measure_size(
     let frames_max = rate.frames_in(plan.time).max(1);
     let (mut tester, ()) = throughput::raise(bed, &traffic, frames_max, place, |_| Ok(()))?;
     tester.forwards_at_most = forwards_at_most;
-    size.receiver = Some(tester.traffic.receiver);
+    size.receiver = Some(tester.traffic.receiver.into());
     let mut kept = None;
-    for part in &mut size.parts {
+    for part in parts {
         let ended = measure_part(&mut tester, plan, &offer, part, trials).err();
         part.why = ended.as_ref().map(ToString::to_string).or(part.why.take());
         part.doubts = part.doubts(&tester);

@@ -9,22 +9,19 @@ mod together;
 mod tried;
 
 pub use earlier::{Earlier, Recorded, forwarded_undisturbed};
-pub use screen::Screen;
-pub use together::Together;
 
 use super::compare::{self, ALIKE, ComparePlan, Standing, Variant};
 use super::{JobError, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::search::saturation::{LITTLE_MORE, SENDER_MAX, block, paced};
-use crate::tester::ReceiverPlace;
 use crate::traffic::Traffic;
 use crate::tune::toggle::{self, Ground, PLACEBO, Toggle, Unmeasured};
 use mpps_linux::clock::monotonic_ns;
-use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule};
+use mpps_method::compare::{Comparison, Measure, Rule};
 use mpps_method::tune::Row;
 use mpps_method::{Rate, Span};
-use mpps_record::ProfileChange;
+use mpps_record::{EffectsLine, Finding, Screen, SettingEffect, Together};
 pub use tried::PROFILES;
 use tried::Tried;
 
@@ -54,52 +51,11 @@ pub struct SettingsPlan {
     pub how: ComparePlan,
 }
 
-/// What came of one setting.
-#[derive(Clone, Debug)]
-pub struct Effect {
-    /// The setting's id.
-    pub id: &'static str,
-    /// What it is.
-    pub name: &'static str,
-    /// The level to go away from, and the other one; empty where it was not switched.
-    pub levels: [String; 2],
-    /// The setting that was on at both levels.
-    pub with: Option<&'static str>,
-    /// What else it needs to act, which nobody checked.
-    pub needs: &'static str,
-    /// Whether it cannot act, so that it tells what the machine does.
-    pub is_placebo: bool,
-    /// What tells its levels apart.
-    pub measure: Measure,
-    /// The second level against the first; `None`: not measured.
-    pub compared: Option<Compared>,
-    /// Numbers of the trials at each level; none of a screen, whose trials are those of all.
-    pub trials: [Vec<u32>; 2],
-    /// In a screen: why it took turns alone.
-    pub alone: Option<String>,
-    /// Whether it was in the screen.
-    pub is_screened: bool,
-    /// What each stage takes more at the second level.
-    pub by_stage: Option<ProfileChange>,
-    /// Why it was not measured.
-    pub unmeasured: Option<Unmeasured>,
-}
-
 /// What came of all.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The settings by the size of their effect, then those without; the placebo is among them.
-    pub effects: Vec<Effect>,
-    /// Comparisons among which each is one, the placebo's included.
-    pub tests: usize,
-    /// Where the tester received.
-    pub receiver: Option<ReceiverPlace>,
-    /// The screen, where many were switched at once.
-    pub screen: Option<Screen>,
-    /// The better levels of all together.
-    pub together: Option<Together>,
-    /// Why they were refused together.
-    pub not_together: Option<String>,
+    /// As the record has it.
+    pub line: EffectsLine,
     /// What ended it early.
     pub error: Option<JobError>,
 }
@@ -227,16 +183,26 @@ pub fn measure(
     });
     effects.splice(..0, tried.into_iter().map(Tried::end));
     effects.extend(found.placebos);
-    effects.sort_by(|a, b| b.size().total_cmp(&a.size()));
-    Ok(Outcome {
+    effects.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    let error = ended.err();
+    let line = EffectsLine {
+        frame: plan.traffic.frames.to_string(),
+        receiver: (job.standing.first()).map(|one| one.tester.traffic.receiver.into()),
+        within_share: plan.how.within,
+        alike_share: ALIKE,
+        budget_ns: plan.how.budget.as_nanos(),
+        tests: found.tests as u32,
+        seed: plan.traffic.seed,
+        named: plan.is_named,
         effects,
-        tests: found.tests,
-        receiver: job.standing.first().map(|one| one.tester.traffic.receiver),
         screen: found.screen,
         together: found.together,
         not_together: found.not_together,
-        error: ended.err(),
-    })
+        resumed: job.earlier.names,
+        why: error.as_ref().map(ToString::to_string),
+        ..EffectsLine::default()
+    };
+    Ok(Outcome { line, error })
 }
 
 /// What is known so far beside the settings' own comparisons.
@@ -244,7 +210,7 @@ pub fn measure(
 struct Found {
     tests: usize,
     screen: Option<Screen>,
-    placebos: Vec<Effect>,
+    placebos: Vec<SettingEffect>,
     together: Option<Together>,
     not_together: Option<String>,
 }
@@ -277,44 +243,30 @@ const fn together_time() -> Span {
     Span::from_nanos(EACH.as_nanos() * 2 * (FIRST_TRIALS + PAIRS_TOGETHER))
 }
 
-impl Effect {
-    /// Its place in the order: differences by their size, then none, undecided ones, and what was not measured.
-    fn size(&self) -> f64 {
-        let Some(compared) = self.compared else {
-            return -3.0;
-        };
-        match compared.finding {
-            Finding::Different => compared
-                .rate
-                .map_or(0.0, |rate| (rate.middle.ln_1p()).abs()),
-            Finding::NoDifference => -1.0,
-            Finding::NotDecided => -2.0,
-        }
+/// Its place in the order: differences by their size, then none, undecided ones, and what was not measured.
+fn size(effect: &SettingEffect) -> f64 {
+    let Some(difference) = &effect.difference else {
+        return -3.0;
+    };
+    match difference.finding {
+        Finding::Different => difference
+            .rate_change
+            .map_or(0.0, |rate| rate.median.ln_1p().abs()),
+        Finding::NoDifference => -1.0,
+        Finding::NotDecided | Finding::Other(_) => -2.0,
     }
 }
 
-fn unmeasured(row: &Row, why: Unmeasured) -> Effect {
-    Effect {
-        unmeasured: Some(why),
-        ..named(row.id, row.name)
-    }
-}
-
-/// One of which nothing is known yet.
-const fn named(id: &'static str, name: &'static str) -> Effect {
-    Effect {
-        id,
-        name,
-        levels: [String::new(), String::new()],
-        with: None,
-        needs: "",
-        is_placebo: false,
-        measure: Measure::Rate,
-        compared: None,
-        trials: [Vec::new(), Vec::new()],
-        alone: None,
-        is_screened: false,
-        by_stage: None,
-        unmeasured: None,
+fn unmeasured(row: &Row, why: Unmeasured) -> SettingEffect {
+    let (inert, not_measured) = match why {
+        Unmeasured::Inert(why) => (Some(why), None),
+        Unmeasured::NotSwitched(why) => (None, Some(why)),
+    };
+    SettingEffect {
+        setting: row.id.to_owned(),
+        name: row.name.to_owned(),
+        inert,
+        not_measured,
+        ..SettingEffect::default()
     }
 }

@@ -4,10 +4,9 @@ use super::throughput::{self, ThroughputPlan, saturate};
 use super::{JobError, Judged, ResultObserver, Trials, keep};
 use crate::bed::Bed;
 use crate::clock::Deadline;
-use crate::doubt::{Doubt, Finding};
+use crate::doubt::Finding;
 use crate::tester::ReceiverPlace;
 use mpps_method::{FrameSpec, Outcome, Rate, Span, Verdict};
-use std::ops::{Deref, DerefMut};
 
 /// A trial that says nothing is repeated so often at most.
 pub(super) const REPEATS: u32 = 3;
@@ -39,59 +38,36 @@ pub(super) fn each_size<R, M: Into<Option<R>>>(
     kept
 }
 
-/// What came of one frame size.
-#[derive(Clone, Debug)]
-pub struct Size<T> {
-    /// Frame sizes sent.
-    pub frames: FrameSpec,
-    /// Where the tester received; `None` where that is unknown.
-    pub receiver: Option<ReceiverPlace>,
-    /// What the job found, as far as it came.
-    pub found: T,
-    /// What cut it short.
-    pub why: Option<String>,
-    /// What to doubt.
-    pub doubts: Vec<Doubt>,
+/// The line of a frame size, which a job fills in as far as it comes.
+pub(super) trait SizeLine: Default {
+    /// The frames sent, and what cut it short.
+    fn frame_and_why(&mut self) -> (&mut String, &mut Option<String>);
 }
 
-impl<T> Deref for Size<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.found
-    }
-}
-
-impl<T> DerefMut for Size<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.found
-    }
-}
-
-impl<T: Default> Size<T> {
-    /// Nothing yet.
-    pub(super) fn new(frames: FrameSpec) -> Self {
-        Self {
-            frames,
-            receiver: None,
-            found: T::default(),
-            why: None,
-            doubts: Vec::new(),
+macro_rules! size_lines {
+    ($($line:ident)*) => {$(
+        impl SizeLine for mpps_record::$line {
+            fn frame_and_why(&mut self) -> (&mut String, &mut Option<String>) {
+                (&mut self.frame, &mut self.why)
+            }
         }
-    }
+    )*};
 }
+size_lines! { BurstLine CurveLine LatencyLine OverloadLine RecoveryLine }
 
 /// As [`each_size`]: `measure` fills in what it finds, and what ends it early cuts the size short.
-pub(super) fn fill_each<T: Default>(
+pub(super) fn fill_each<L: SizeLine>(
     plan: &ThroughputPlan,
-    observer: &mut dyn ResultObserver<Size<T>>,
-    mut measure: impl FnMut(&mut Size<T>, &mut Trials<'_>) -> Result<(), JobError>,
+    observer: &mut dyn ResultObserver<L>,
+    mut measure: impl FnMut(&FrameSpec, &mut L, &mut Trials<'_>) -> Result<(), JobError>,
 ) -> Option<JobError> {
     each_size(&plan.sizes, plan.budget, observer, |frames, trials| {
-        let mut size = Size::new(frames.clone());
-        let error = measure(&mut size, trials).err();
-        size.why = error.as_ref().map(ToString::to_string).or(size.why.take());
-        (size, error)
+        let mut line = L::default();
+        *line.frame_and_why().0 = frames.to_string();
+        let error = measure(frames, &mut line, trials).err();
+        let (_, why) = line.frame_and_why();
+        *why = error.as_ref().map(ToString::to_string).or(why.take());
+        (line, error)
     })
 }
 

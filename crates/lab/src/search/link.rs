@@ -7,26 +7,16 @@ use mpps_method::{Ceiling, LinkSpeed, Rate};
 /// better.
 const AT_LINE_RATE: f64 = 0.99;
 
-/// Who says how fast the link is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkSource {
-    /// Nobody: there is no wire, or it does not say.
-    Notional,
-    /// The user.
-    Given,
-    /// Both ports around somebody else's device: the slower of them.
-    Ports,
-}
-
-impl LinkSource {
-    /// The word in records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Notional => "notional",
-            Self::Given => "given",
-            Self::Ports => "ports",
-        }
+mpps_method::named! {
+    /// Who says how fast the link is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum LinkSource {
+        /// Nobody: there is no wire, or it does not say.
+        Notional = "notional",
+        /// The user.
+        Given = "given",
+        /// Both ports around somebody else's device: the slower of them.
+        Ports = "ports",
     }
 }
 

@@ -10,22 +10,26 @@ use mpps_linux::{bpf, cpu, napi};
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
-/// How programs get into the DUT's path (the wire, the receiver at its exit, planted faults).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrafficControl {
-    /// As a tcx link, which goes with its process (Linux 6.6).
-    Tcx,
-    /// As a filter of a clsact qdisc.
-    Clsact,
+mpps_method::named! {
+    /// How programs get into the DUT's path (the wire, the receiver at its exit, planted faults).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TrafficControl {
+        /// As a tcx link, which goes with its process (Linux 6.6).
+        Tcx = "tcx",
+        /// As a filter of a clsact qdisc.
+        Clsact = "clsact",
+    }
 }
 
-/// How the threads that poll a port are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NapiList {
-    /// The kernel lists them by netlink (Linux 6.8).
-    Netlink,
-    /// An eBPF iterator looks through all tasks.
-    Tasks,
+mpps_method::named! {
+    /// How the threads that poll a port are found.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum NapiList {
+        /// The kernel lists them by netlink (Linux 6.8).
+        Netlink = "netlink",
+        /// An eBPF iterator looks through all tasks.
+        Tasks = "tasks",
+    }
 }
 
 /// The interfaces used on one kernel.
@@ -83,28 +87,6 @@ impl KernelInterfaces {
                 NapiList::Tasks
             },
         })
-    }
-}
-
-impl TrafficControl {
-    /// The word in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tcx => "tcx",
-            Self::Clsact => "clsact",
-        }
-    }
-}
-
-impl NapiList {
-    /// The word in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Netlink => "netlink",
-            Self::Tasks => "tasks",
-        }
     }
 }
 

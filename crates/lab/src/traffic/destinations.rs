@@ -1,6 +1,7 @@
 //! Where frames go beyond the DUT: addresses drawn from a table, as the sender's list and the receiver need
 //! them. The draw itself is `mpps_method::destinations`.
 
+use ipnet::{Ipv4Net, Ipv6Net};
 use mpps_method::destinations::{Address, Draw, Exclusion, Space, TooFew, block_offset};
 use mpps_tables::{Table, martians};
 use std::sync::Arc;
@@ -98,31 +99,15 @@ impl Destinations {
     /// The table has fewer of them.
     pub fn draw(table: &Table, from: &str, wish: &DrawPlan) -> Result<Self, TooFew> {
         if wish.ipv6 {
-            let own = table.v6.iter();
-            let own = own.map(|net| (u128::from(net.network()), net.prefix_len()));
-            let martians = martians::networks_v6();
-            let martians = martians.map(|net| (u128::from(net.network()), net.prefix_len()));
-            let excluded = exclusions(martians, &NEVER_V6);
-            Self::new(
-                &own.collect::<Vec<_>>(),
-                &excluded,
-                from,
-                wish,
-                DestinationList::V6,
-            )
+            let net = |net: Ipv6Net| (u128::from(net.network()), net.prefix_len());
+            let own: Vec<_> = table.v6.iter().copied().map(net).collect();
+            let excluded = exclusions(martians::networks_v6().map(net), &NEVER_V6);
+            Self::new(&own, &excluded, from, wish, DestinationList::V6)
         } else {
-            let own = table.v4.iter();
-            let own = own.map(|net| (u32::from(net.network()), net.prefix_len()));
-            let martians = martians::networks_v4();
-            let martians = martians.map(|net| (u32::from(net.network()), net.prefix_len()));
-            let excluded = exclusions(martians, &NEVER_V4);
-            Self::new(
-                &own.collect::<Vec<_>>(),
-                &excluded,
-                from,
-                wish,
-                DestinationList::V4,
-            )
+            let net = |net: Ipv4Net| (u32::from(net.network()), net.prefix_len());
+            let own: Vec<_> = table.v4.iter().copied().map(net).collect();
+            let excluded = exclusions(martians::networks_v4().map(net), &NEVER_V4);
+            Self::new(&own, &excluded, from, wish, DestinationList::V4)
         }
     }
 

@@ -46,24 +46,15 @@ pub struct Traffic {
     pub receiver: ReceiverPlace,
 }
 
-/// What carries the frames at the tester's ports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PortKind {
-    /// eBPF: live XDP frames out, an XDP program in.
-    #[default]
-    Xdp,
-    /// Packet sockets with rings (packet(7)): any Ethernet port, any frame its MTU allows.
-    AfPacket,
-}
-
-impl PortKind {
-    /// The word on the command line and in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Xdp => "xdp",
-            Self::AfPacket => "af-packet",
-        }
+mpps_method::named! {
+    /// What carries the frames at the tester's ports.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum PortKind {
+        /// eBPF: live XDP frames out, an XDP program in.
+        #[default]
+        Xdp = "xdp",
+        /// Packet sockets with rings (packet(7)): any Ethernet port, any frame its MTU allows.
+        AfPacket = "af-packet",
     }
 }
 

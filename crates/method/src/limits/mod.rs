@@ -31,26 +31,16 @@ pub struct Budget {
     pub memory: Option<Rate>,
 }
 
-/// What is the least of a budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Binding {
-    /// The wire: what a network engineer wants.
-    Wire,
-    /// The bus between NIC and memory.
-    Bus,
-    /// The memory.
-    Memory,
-}
-
-impl Binding {
-    /// Short name, for tables and records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Wire => "wire",
-            Self::Bus => "bus",
-            Self::Memory => "memory",
-        }
+crate::named! {
+    /// What is the least of a budget.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Binding {
+        /// The wire: what a network engineer wants.
+        Wire = "wire",
+        /// The bus between NIC and memory.
+        Bus = "bus",
+        /// The memory.
+        Memory = "memory",
     }
 }
 

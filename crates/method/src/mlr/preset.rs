@@ -9,17 +9,19 @@ const QUICK_TRIALS: u32 = 25;
 /// The partial drop rate where nobody says another (FD.io CSIT's).
 pub const PDR_LOSS_RATIO: f64 = 0.005;
 
-/// A set of attributes for goals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Preset {
-    /// An estimate in seconds: trials of 1 s, five at a load at most, 25 in all. A load is found by one trial, and the
-    /// result confirmed by more of them, so that a lucky trial does not make it.
-    Quick,
-    /// As FD.io CSIT measures: trials of 1 s, up to 21 at a load, of which half may exceed; NDR and PDR.
-    Csit,
-    /// RFC 2544 section 24 to the letter: one trial of 60 s, nothing lost, nothing tolerated. Only this gives a
-    /// throughput.
-    Rfc2544,
+crate::named! {
+    /// A set of attributes for goals.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Preset {
+        /// An estimate in seconds: trials of 1 s, five at a load at most, 25 in all. A load is found by one trial, and the
+        /// result confirmed by more of them, so that a lucky trial does not make it.
+        Quick = "quick",
+        /// As FD.io CSIT measures: trials of 1 s, up to 21 at a load, of which half may exceed; NDR and PDR.
+        Csit = "csit",
+        /// RFC 2544 section 24 to the letter: one trial of 60 s, nothing lost, nothing tolerated. Only this gives a
+        /// throughput.
+        Rfc2544 = "rfc2544",
+    }
 }
 
 impl Preset {
@@ -70,16 +72,6 @@ impl Preset {
         match self {
             Self::Quick => QUICK_TRIALS,
             Self::Csit | Self::Rfc2544 => TRIALS_MAX,
-        }
-    }
-
-    /// The word for it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Quick => "quick",
-            Self::Csit => "csit",
-            Self::Rfc2544 => "rfc2544",
         }
     }
 }

@@ -1,17 +1,21 @@
 use super::MAX;
 use super::table::span;
-use crate::record::{load_line, trial_lines_for_tests};
-use mpps_lab::jobs::fixed_load::{Load, Offered, Tried};
-use mpps_lab::tester::ReceiverPlace;
+use crate::record::trial_line;
+use mpps_lab::doubt::few_route_changes;
+use mpps_lab::jobs::fixed_load::{Load, load_trial};
+use mpps_lab::jobs::{Judged, Phase, Report};
+use mpps_lab::line::doubt;
 use mpps_method::{
-    ChangesMade, Counts, CpuBusy, Direction, FrameSpec, Histogram, Ledger, Rate, Shortfall, Span,
-    Trial, Verdict, Void,
+    ChangesMade, Counts, CpuBusy, Direction, FrameSpec, Histogram, Ledger, Offer, Rate, Shortfall,
+    Span, Trial, Verdict, Void,
 };
+use mpps_record::{LoadLine, ReceiverPlace, TrialLine};
 
-fn fixed_load(found: &[Offered]) -> String {
-    let loads: Vec<_> = found.iter().map(load_line).collect();
-    let trials: Vec<_> = found.iter().flat_map(trial_lines_for_tests).collect();
-    super::fixed_load(&loads, &trials, false)
+/// A load with the lines of its trials.
+type Offered = (LoadLine, Vec<TrialLine>);
+
+fn fixed_load((load, trials): Offered) -> String {
+    super::fixed_load(&[load], &trials, false)
 }
 
 #[test]
@@ -20,7 +24,7 @@ fn the_most_is_labs_word() {
 }
 
 /// 2 s at this load; so many frames stay unsent, so many are lost in the ring.
-fn tried(fps: f64, unsent: u64, lost: u64, ns: u64, verdict: Verdict) -> Tried {
+fn tried(fps: f64, unsent: u64, lost: u64, ns: u64, verdict: Verdict) -> Judged {
     let intended = (2.0 * fps) as u64;
     let sent = intended - unsent;
     let counts = Counts {
@@ -48,25 +52,45 @@ fn tried(fps: f64, unsent: u64, lost: u64, ns: u64, verdict: Verdict) -> Tried {
     };
     trial.latency.add_many(Span::from_nanos(12_345), 999);
     trial.latency.add(Span::from_millis(7));
-    Tried {
+    Judged {
         number: 1,
         trial,
         verdict,
-        disturbed: 0,
     }
 }
 
-fn offered(load: Load, of_router: Tried) -> Offered {
-    Offered {
-        frames: FrameSpec::parse_list("64").expect("a size").remove(0),
-        load,
+fn offered(load: Load, judged: Judged) -> Offered {
+    let wire = Judged {
+        number: 2,
+        ..tried(400e3, 0, 0, 430, Verdict::Lossless)
+    };
+    let changes = few_route_changes(judged.trial.route_changes);
+    let found = LoadLine {
+        frame: "64".to_owned(),
+        load: load.to_string(),
         receiver: Some(ReceiverPlace::Exit),
-        trials: vec![of_router],
-        wire: Some(Tried {
-            number: 2,
-            ..tried(400e3, 0, 0, 430, Verdict::Lossless)
-        }),
-    }
+        trials: vec![load_trial(&judged, 0)],
+        wire: Some(load_trial(&wire, 0)),
+        doubts: changes.iter().map(doubt).collect(),
+        ..LoadLine::default()
+    };
+    let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
+    let line = |(judged, phase): (Judged, Phase)| {
+        let report = Report {
+            number: judged.number,
+            frames: &frames,
+            phase,
+            offer: Offer {
+                rate: judged.trial.offered,
+                duration: judged.trial.duration,
+            },
+            trial: &judged.trial,
+            verdict: &judged.verdict,
+        };
+        trial_line(judged.number, &report)
+    };
+    let trials = [(judged, Phase::Fixed), (wire, Phase::Wire)];
+    (found, trials.map(line).to_vec())
 }
 
 fn at(fps: f64) -> Load {
@@ -75,10 +99,10 @@ fn at(fps: f64) -> Load {
 
 #[test]
 fn a_load_without_loss_is_a_sentence_and_a_table() {
-    let text = fixed_load(&[offered(
+    let text = fixed_load(offered(
         at(400e3),
         tried(400e3, 0, 0, 655, Verdict::Lossless),
-    )]);
+    ));
     let wanted = "64 B: 400 thousand frames/s offered for 2 s: all forwarded\n\
         a frame costs 655 ns of the router's CPU: 225 the router, 430 the bed\n\n\
         received at the exit  the router  a wire instead\n\
@@ -99,7 +123,7 @@ fn a_load_without_loss_is_a_sentence_and_a_table() {
 fn loss_is_told_with_its_place() {
     let lossy = Verdict::Lossy { lost: 378_000 };
     let offered = offered(at(1.5e6), tried(1.5e6, 0, 378_000, 655, lossy));
-    let text = fixed_load(&[offered]);
+    let text = fixed_load(offered);
     assert!(text.starts_with(
         "64 B: 1.5 million frames/s offered for 2 s: 1.311 million forwarded, 12.6 % lost in the router's receive ring\n"
     ), "{text}");
@@ -127,12 +151,12 @@ fn a_load_the_tester_cannot_offer_is_told() {
         at(5e6),
         tried(5e6, 4_000_000, 0, 300, Verdict::NotOffered(why)),
     );
-    let text = fixed_load(&[short]);
+    let text = fixed_load(short);
     let wanted = "64 B: 5 million frames/s wanted for 2 s, 3 million sent: all forwarded\n\
         not offered: the tester left 4000000 of 10000000 frames unsent (40.00 %)\n";
     assert!(text.starts_with(wanted), "{text}");
     let most = offered(Load::Max, tried(3.21e6, 0, 0, 300, Verdict::Lossless));
-    let text = fixed_load(&[most]);
+    let text = fixed_load(most);
     let wanted = "64 B: 3.21 million frames/s, the most, offered for 2 s: all forwarded\n\
         the tester can offer no more, so it could not overload this router\n";
     assert!(text.starts_with(wanted), "{text}");
@@ -140,10 +164,10 @@ fn a_load_the_tester_cannot_offer_is_told() {
 
 #[test]
 fn no_part_of_the_cost_is_below_zero() {
-    let text = fixed_load(&[offered(
+    let text = fixed_load(offered(
         at(400e3),
         tried(400e3, 0, 0, 400, Verdict::Lossless),
-    )]);
+    ));
     let line = "a frame costs 400 ns of the router's CPU: 430 with a wire, so one trial each";
     assert!(text.contains(line), "{text}");
 }
@@ -155,9 +179,10 @@ fn what_disturbed_every_try_is_one_line() {
         share: 0.05,
         bound: 0.02,
     };
-    let mut disturbed = tried(400e3, 0, 0, 655, Verdict::Void(why));
-    disturbed.disturbed = 3;
-    let text = fixed_load(&[offered(at(400e3), disturbed)]);
+    let disturbed = tried(400e3, 0, 0, 655, Verdict::Void(why));
+    let mut disturbed = offered(at(400e3), disturbed);
+    disturbed.0.trials[0].disturbed_tries = 3;
+    let text = fixed_load(disturbed);
     let line = "disturbed 4 times, the last time because 5.0 % of CPU 1 was stolen (bound 2.0 %)\n";
     assert!(text.contains(line), "{text}");
     assert!(text.contains("\nsent  "), "the counts are shown: {text}");
@@ -188,10 +213,10 @@ fn few_route_changes_are_doubted() {
         ..ChangesMade::default()
     };
     one.trial.route_changes = Some(made(990));
-    let text = fixed_load(&[offered(at(400e3), one.clone())]);
+    let text = fixed_load(offered(at(400e3), one.clone()));
     assert!(!text.contains("Doubts"), "{text}");
     one.trial.route_changes = Some(made(500));
-    let text = fixed_load(&[offered(at(400e3), one)]);
+    let text = fixed_load(offered(at(400e3), one));
     let wanted = "Doubts\n- 500 of 1000 route changes that were due were made, 250 a second";
     assert!(text.contains(wanted), "{text}");
 }

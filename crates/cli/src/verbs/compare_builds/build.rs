@@ -2,17 +2,16 @@
 
 use crate::host::Interrupted;
 use crate::plan::{BinaryPlan, VariantPlan};
-use crate::record::sha256;
+use crate::record::{block, sha256};
 use crate::recorder::Recorder;
 use crate::scratch::Scratch;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::{interrupt, program};
 use mpps_method::compare::Turn;
-use mpps_method::saturation::{Block, Distance, Window};
-use mpps_method::{Rate, Span};
+use mpps_method::saturation::Block;
 use mpps_record::{
-    Binary, Doubt, LoadLine, LoadTrial, ReceiverPlace, RouteChanges, Run, RunLine, SCHEMA,
-    TrialLine, Variant, Verdict, read_file,
+    Binary, Doubt, LoadLine, ReceiverPlace, RouteChanges, Run, RunLine, SCHEMA, TrialLine, Variant,
+    read_file,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -218,33 +217,10 @@ fn knows(path: &Path, flag: &str) -> bool {
 fn found(load: &LoadLine, trials: &[TrialLine]) -> Option<Found> {
     let found = load.trials.last()?;
     let line = trials.iter().find(|line| line.trial == found.trial)?;
-    let unsent = found.lost_before_nic_frames as f64 * 1e9 / line.duration_ns.max(1) as f64;
-    let round_trips = line.exchange_before_ns.zip(line.exchange_after_ns);
-    let distance = |(before, after)| Distance::from_round_trips(before as f64, after as f64);
     Some(Found {
         trial: found.trial,
-        block: Block {
-            sent: Rate::from_fps(found.sent_fps? - unsent),
-            busiest: found.busiest_share.map(|busy| busy.min(1.0)),
-            ns_per_frame: found.ns_per_frame.filter(|_| line.verdict != Verdict::Void),
-            distance: round_trips.map_or(Distance::Unknown, distance),
-            windows: vec![undisturbed(found, line)],
-        },
+        block: block(line),
         forwarding_fps: found.forwarding_fps?,
         lost: found.lost_nic_ring_frames + found.lost_inside_frames,
     })
-}
-
-/// The times without disturbances as one window, because the record has no windows.
-fn undisturbed(found: &LoadTrial, line: &TrialLine) -> Window {
-    let disturbed = line.disturbed.as_ref().and_then(|disturbed| {
-        let forwarded = disturbed.sent_frames.saturating_sub(disturbed.lost_frames?);
-        Some((disturbed.time_ns, forwarded))
-    });
-    let (time_ns, forwarded) = disturbed.unwrap_or_default();
-    Window {
-        duration: Span::from_nanos(line.duration_ns.saturating_sub(time_ns)),
-        forwarded: found.forwarded_frames.saturating_sub(forwarded),
-        disturbed: line.verdict == Verdict::Void,
-    }
 }

@@ -5,17 +5,18 @@ use super::load::Saturated;
 use super::look::{Look, interrupted};
 use super::paired::{Paired, change, turn};
 use super::split::Stacks;
-use super::{Profiled, SizeProfile, burn, limit};
-use crate::doubt::{self, Doubt, ProfileDoubts};
+use super::{Profiled, burn, limit};
+use crate::doubt::{self, ProfileDoubts};
 use crate::jobs::compare::{self, ALIKE, Standing, Variant, order};
 use crate::jobs::sizes;
 use crate::jobs::{JobError, ResultObserver, Trials};
+use crate::line::{self, interval, pairs};
 use crate::profile::Completeness;
 use crate::search::measurer::Measurer;
 use crate::tester::{ReceiverPlace, TesterError};
+use mpps_method::Span;
 use mpps_method::compare::{Compared, Comparison, Measure, Rule};
-use mpps_method::{LimitedBy, Span};
-use mpps_record::{Interval, Pairs, ProfileLine, ProfiledAgainst};
+use mpps_record::{Doubt, Interval, ProfileLine, ProfiledAgainst};
 
 /// Turns at most, as a multiple of the pairs that are wanted: the machine disturbs some.
 pub(super) const TURNS: u32 = 2;
@@ -44,38 +45,33 @@ pub struct AgainstPlan {
 pub fn measure(
     sides: &[Side<'_>; 2],
     plan: AgainstPlan,
-    observer: &mut dyn ResultObserver<SizeProfile>,
+    observer: &mut dyn ResultObserver<ProfileLine>,
 ) -> Option<JobError> {
     let [against, explained] = sides;
     let frames = &explained.variant.traffic.frames;
     sizes::each_size(std::slice::from_ref(frames), None, observer, |_, trials| {
-        let mut size = SizeProfile {
-            line: ProfileLine {
-                frame: frames.to_string(),
-                burnt_ns: explained.burn_ns,
-                cpus: explained.variant.bed.plan().cpus.dut.clone(),
-                against: Some(Box::new(ProfiledAgainst {
-                    explained: explained.variant.name.clone(),
-                    name: against.variant.name.clone(),
-                    burnt_ns: against.burn_ns,
-                    ..ProfiledAgainst::default()
-                })),
-                ..ProfileLine::default()
-            },
-            receiver: None,
-            limited_by: None,
-            doubts: Vec::new(),
+        let mut line = ProfileLine {
+            frame: frames.to_string(),
+            burnt_ns: explained.burn_ns,
+            cpus: explained.variant.bed.plan().cpus.dut.clone(),
+            against: Some(Box::new(ProfiledAgainst {
+                explained: explained.variant.name.clone(),
+                name: against.variant.name.clone(),
+                burnt_ns: against.burn_ns,
+                ..ProfiledAgainst::default()
+            })),
+            ..ProfileLine::default()
         };
-        let error = measure_both(sides, plan, &mut size, trials).err();
-        size.line.why = error.as_ref().map(ToString::to_string);
-        (size, error)
+        let error = measure_both(sides, plan, &mut line, trials).err();
+        line.why = error.as_ref().map(ToString::to_string);
+        (line, error)
     })
 }
 
 fn measure_both(
     sides: &[Side<'_>; 2],
     plan: AgainstPlan,
-    size: &mut SizeProfile,
+    line: &mut ProfileLine,
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
     let variants = sides.each_ref().map(|side| side.variant.clone());
@@ -106,7 +102,7 @@ fn measure_both(
         measure,
     };
     let ended = turns.all(trials);
-    ended.and(turns.tell(&tested, size))
+    ended.and(turns.tell(&tested, line))
 }
 
 /// Both set-ups while they take turns: first the one that the other is compared with.
@@ -148,13 +144,15 @@ impl Turns<'_> {
     }
 
     /// What the trials of one set-up say that count.
-    fn found(&mut self, at: usize, tested: &[Completeness]) -> Result<Found, JobError> {
+    fn found(&mut self, at: usize, tested: &[Completeness]) -> Result<ProfileLine, JobError> {
         let stacks = Stacks::mean(&mut self.paired.kept[at]).folded();
         let tried = &self.paired.kept[at];
         let tester = &self.standing[at].tester;
         let saturated = Saturated::new(tried, self.standing[at].sends)?;
         let limited_by = limit::limited_by(&saturated, tester);
         let line = ProfileLine {
+            receiver: Some(tester.traffic.receiver.into()),
+            limited_by: Some(line::limited_by(limited_by)),
             limit_text: Some(limit::in_words(&saturated.load, false, limited_by)),
             clock: tried.iter().find_map(|one| one.clock.map(str::to_owned)),
             interrupted_share: interrupted(tested),
@@ -175,15 +173,14 @@ impl Turns<'_> {
             throttled: self.paired.look.throttled,
             trials: &trials.collect::<Vec<_>>(),
         });
-        Ok(Found {
-            line,
-            limited_by,
-            doubts,
+        Ok(ProfileLine {
+            doubts: line::doubts(&doubts),
+            ..line
         })
     }
 
     /// Tells what the pairs that count say.
-    fn tell(mut self, tested: &[Completeness], size: &mut SizeProfile) -> Result<(), JobError> {
+    fn tell(mut self, tested: &[Completeness], line: &mut ProfileLine) -> Result<(), JobError> {
         if !self.paired.has(1) {
             let Paired {
                 void, comparison, ..
@@ -191,7 +188,7 @@ impl Turns<'_> {
             return Err(nothing_counts(void, &comparison.end()));
         }
         let (base, own) = (self.found(0, tested)?, self.found(1, tested)?);
-        let base_load = base.line.loads.into_iter().next().unwrap_or_default();
+        let base_load = base.loads.into_iter().next().unwrap_or_default();
         let Paired {
             kept,
             comparison,
@@ -200,30 +197,24 @@ impl Turns<'_> {
         } = self.paired;
         let change = change(&kept, base_load.router_ns, base_load.frame_ns.median);
         let compared = comparison.end();
-        let mut against = size.line.against.take().unwrap_or_default();
+        let mut against = line.against.take().unwrap_or_default();
         against.load = base_load;
-        against.stacks = base.line.stacks;
+        against.stacks = base.stacks;
         against.change = change;
         against.rate_change = rate_change(self.measure, &compared);
-        against.pairs = Pairs {
-            counted: compared.pairs,
-            looks: compared.looks,
-            disturbed: compared.left_out.disturbed + void,
-            distance: compared.left_out.distance,
-            not_overloaded: compared.left_out.not_overloaded,
-        };
-        size.receiver = Some(self.standing[1].tester.traffic.receiver);
-        size.limited_by = Some(own.limited_by);
-        size.doubts = own.doubts;
-        let others = doubts_only_of(&against.name, base.doubts, &size.doubts);
-        size.doubts.extend(others);
-        let line = std::mem::take(&mut size.line);
-        size.line = ProfileLine {
-            frame: line.frame,
-            burnt_ns: line.burnt_ns,
-            cpus: line.cpus,
+        against.pairs = pairs(&compared);
+        against.pairs.disturbed += void;
+        let mut doubts = own.doubts;
+        let others = doubts_only_of(&against.name, base.doubts, &doubts);
+        doubts.extend(others);
+        let begun = std::mem::take(line);
+        *line = ProfileLine {
+            frame: begun.frame,
+            burnt_ns: begun.burnt_ns,
+            cpus: begun.cpus,
             against: Some(against),
-            ..own.line
+            doubts,
+            ..own
         };
         Ok(())
     }
@@ -242,24 +233,18 @@ fn nothing_counts(void: u32, compared: &Compared) -> JobError {
 /// What the explained one forwards more. `None` where both forwarded what the tester sent: that is the tester's rate.
 fn rate_change(measure: Measure, compared: &Compared) -> Option<Interval<f64>> {
     let rate = compared.rate.filter(|_| measure == Measure::Rate);
-    rate.map(super::interval)
+    rate.map(interval)
 }
 
 /// The doubts of the set-up of this name. What was seen alike in the other one is told once.
 fn doubts_only_of(name: &str, mut doubts: Vec<Doubt>, of_other: &[Doubt]) -> Vec<Doubt> {
-    let told = |doubt: &Doubt| (doubt.name, doubt.seen.clone());
-    doubts.retain(|doubt| !of_other.iter().any(|known| told(known) == told(doubt)));
+    let is_told =
+        |doubt: &Doubt, known: &Doubt| (&doubt.name, &doubt.seen) == (&known.name, &known.seen);
+    doubts.retain(|doubt| !of_other.iter().any(|known| is_told(doubt, known)));
     for doubt in &mut doubts {
         doubt.seen = format!("{name}: {}", doubt.seen);
     }
     doubts
-}
-
-/// A set-up's profile.
-struct Found {
-    line: ProfileLine,
-    limited_by: LimitedBy,
-    doubts: Vec<Doubt>,
 }
 
 #[cfg(test)]
@@ -285,12 +270,10 @@ mod tests {
 
     #[test]
     fn only_what_both_show_alike_is_told_once() {
-        let doubt = |name, seen: &str| Doubt {
-            name,
-            weight: doubt::Weight::Unsure(1),
+        let doubt = |name: &str, seen: &str| Doubt {
+            name: name.to_owned(),
             seen: seen.to_owned(),
-            why: "",
-            next: "",
+            ..Doubt::default()
         };
         let own = [doubt("voids", "1 of 9"), doubt("timer", "by a timer")];
         let base = [doubt("voids", "8 of 9"), doubt("timer", "by a timer")];

@@ -1,8 +1,9 @@
 //! What the trials at one load say together.
 
 use super::model::Tried;
-use super::split::{self, Profiled, interval};
+use super::split::{self, Profiled};
 use crate::jobs::JobError;
+use crate::line::interval;
 use crate::search::saturation::block;
 use mpps_method::saturation::{Block, Interval, Saturation};
 use mpps_method::{Rate, compare, statistics};

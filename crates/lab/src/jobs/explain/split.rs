@@ -2,9 +2,9 @@
 
 use crate::jobs::Judged;
 use crate::profile::{Profile, Sample, SamplingClock, SymbolId};
+use mpps_method::Rate;
 use mpps_method::stage::{self, Cost, Lateness, Placed, Router, Split, Stage, place, place_late};
 use mpps_method::statistics::quantile;
-use mpps_method::{Rate, saturation};
 use mpps_record::{Evidence, FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
@@ -283,15 +283,6 @@ fn functions(top: &[(String, f64)]) -> Vec<FunctionCost> {
         ns: *ns,
     };
     top.iter().map(function).collect()
-}
-
-/// As the record has it.
-pub(super) fn interval(found: saturation::Interval) -> Interval<f64> {
-    Interval {
-        low: found.low,
-        median: found.middle,
-        high: found.high,
-    }
 }
 
 #[cfg(test)]

@@ -1,20 +1,19 @@
 //! What a frame costs along one axis: points in a shuffled order, the first once more at the end. Some points are held
 //! out of the fit, and predicted by it.
 
-use super::{Depth, ExplainPlan, First, JobError, SizeProfile, measure_size};
+use super::{Depth, ExplainPlan, First, JobError, measure_size};
 use crate::bed::Bed;
-use crate::doubt::Doubt;
 use crate::jobs::fib_scale::{Point, Scale, ScalePlan, Series, pass_all};
 use crate::jobs::throughput::first_burst;
 use crate::jobs::{ResultObserver, Trials, keep};
-use crate::tester::{ReceiverPlace, Tester, TesterError};
+use crate::tester::{Tester, TesterError};
 use crate::{facts, memory};
 use mpps_method::random::Random;
 use mpps_method::sweep::{Axis, Check, Fit, Measured, Memory, is_held_out};
-use mpps_method::{FrameSpec, LimitedBy, Rate};
+use mpps_method::{FrameSpec, Rate};
 use mpps_record::{
-    FoldedStack, FunctionCost, Interval, MemoryLatency, ProfileLine, StageFit, SweepFit, SweepLine,
-    SweepPoint,
+    FoldedStack, FunctionCost, Interval, LimitedBy, MemoryLatency, ProfileLine, StageFit, SweepFit,
+    SweepLine, SweepPoint,
 };
 use std::collections::BTreeMap;
 
@@ -47,19 +46,6 @@ pub struct SweepPlan {
     pub steps: Vec<Step>,
     /// Routes and destinations, where they change.
     pub scale: Option<ScalePlan>,
-}
-
-/// What came of it.
-#[derive(Clone, Debug, Default)]
-pub struct Swept {
-    /// Its line, without what stands beside it here.
-    pub line: SweepLine,
-    /// Where the tester received.
-    pub receiver: Option<ReceiverPlace>,
-    /// What limited the router at each point.
-    pub limits: Vec<Option<LimitedBy>>,
-    /// What to doubt, of all points.
-    pub doubts: Vec<Doubt>,
 }
 
 impl Step {
@@ -108,10 +94,12 @@ impl Step {
 pub fn measure(
     bed: &Bed,
     plan: &SweepPlan,
-    observer: &mut dyn ResultObserver<Swept>,
+    observer: &mut dyn ResultObserver<SweepLine>,
 ) -> Option<JobError> {
-    let mut swept = Swept::default();
-    swept.line.axis = plan.axis.map_or(SweepLine::PAPER, Axis::name).to_owned();
+    let mut swept = SweepLine {
+        axis: plan.axis.map_or(SweepLine::PAPER, Axis::name).to_owned(),
+        ..SweepLine::default()
+    };
     let mut kept = measure_memory(bed, plan, &mut swept).err();
     let mut order: Vec<(usize, &Step)> = plan.steps.iter().enumerate().collect();
     Random::from_seed(plan.explain.offer.traffic.seed).shuffle(&mut order);
@@ -137,8 +125,8 @@ pub fn measure(
             break;
         }
     }
-    swept.line.why = kept.as_ref().map(ToString::to_string);
-    swept.line.drift_ratio = drift(&swept.line.points);
+    swept.why = kept.as_ref().map(ToString::to_string);
+    swept.drift_ratio = drift(&swept.points);
     if let Some(axis) = plan.axis {
         fit(axis, &mut swept);
     }
@@ -151,7 +139,7 @@ pub fn measure(
 }
 
 /// Once, on the tester's CPU: points measure the router's.
-fn measure_memory(bed: &Bed, plan: &SweepPlan, swept: &mut Swept) -> Result<(), JobError> {
+fn measure_memory(bed: &Bed, plan: &SweepPlan, swept: &mut SweepLine) -> Result<(), JobError> {
     if !plan.axis.is_some_and(Axis::is_of_memory) {
         return Ok(());
     }
@@ -162,7 +150,7 @@ fn measure_memory(bed: &Bed, plan: &SweepPlan, swept: &mut Swept) -> Result<(), 
         octets: point.working_set_octets,
         ns: point.latency_ns,
     };
-    swept.line.memory = measured.points.iter().map(latency).collect();
+    swept.memory = measured.points.iter().map(latency).collect();
     Ok(())
 }
 
@@ -171,7 +159,7 @@ fn measure_step(
     plan: &SweepPlan,
     step: &Step,
     scale: Option<&mut Scale<'_>>,
-    swept: &mut Swept,
+    swept: &mut SweepLine,
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
     let mut explain = plan.explain.clone();
@@ -194,28 +182,23 @@ fn measure_step(
         (point.routes, point.destinations) = (prepared.routes(), prepared.destinations());
         traffic.destinations = prepared.plan.traffic.destinations;
     }
-    let mut size = SizeProfile {
-        line: ProfileLine::default(),
-        receiver: None,
-        limited_by: None,
-        doubts: Vec::new(),
-    };
+    let mut line = ProfileLine::default();
     let depth = match plan.axis {
         Some(_) => Depth::Saturation,
         None => Depth::Overload,
     };
     let first = (depth, first_frames as First);
-    point.overload_fps = measure_size(bed, &explain, &step.frames, first, &mut size, trials)?;
-    let Some(load) = size.line.loads.first() else {
+    point.overload_fps = measure_size(bed, &explain, &step.frames, first, &mut line, trials)?;
+    let Some(load) = line.loads.first() else {
         return Ok(());
     };
     point.load = load.clone();
-    point.functions = functions(&size.line.stacks);
-    point.model = size.line.model;
-    swept.receiver = size.receiver;
-    swept.limits.push(size.limited_by);
-    swept.line.points.push(point);
-    for doubt in size.doubts {
+    point.functions = functions(&line.stacks);
+    point.model = line.model;
+    point.limited_by = line.limited_by;
+    swept.receiver = line.receiver;
+    swept.points.push(point);
+    for doubt in line.doubts {
         // How few destinations change the cost is what such a sweep asks.
         let asked = step.routes.is_some() && doubt.name == "few-destinations";
         if !asked && !swept.doubts.iter().any(|known| known.name == doubt.name) {
@@ -261,8 +244,7 @@ fn drift(points: &[SweepPoint]) -> Option<f64> {
 }
 
 /// Fits, predicts the points that were held out, and says what speaks against it.
-fn fit(axis: Axis, swept: &mut Swept) {
-    let line = &mut swept.line;
+fn fit(axis: Axis, line: &mut SweepLine) {
     hold_out(&mut line.points);
     let points = line.fitted();
     let points: Vec<Measured> = points
@@ -296,15 +278,15 @@ fn fit(axis: Axis, swept: &mut Swept) {
     }
     line.fit = Some(recorded(&fit, &line.points, check.off()));
     line.distrust = check.distrust();
-    let unlimited = swept
-        .limits
-        .iter()
+    let points = line.points.iter();
+    let limits = points.map(|point| &point.limited_by);
+    let unlimited = limits
         .filter(|limit| **limit != Some(LimitedBy::Dut))
         .count();
     if unlimited > 0 {
         line.distrust.push(format!(
             "at {unlimited} of {} points the router's CPU was not the limit, so its cost there contains wake-ups",
-            swept.limits.len()
+            line.points.len()
         ));
     }
 }

@@ -3,10 +3,11 @@
 use super::load::{forwards, load_of};
 use super::look::Beside;
 use super::paired::parts;
-use super::split::{Profiled, interval};
+use super::split::Profiled;
 use super::{Depth, Explainer};
 use crate::jobs::sizes::counts;
 use crate::jobs::{JobError, Phase, Trials};
+use crate::line::interval;
 use crate::search::saturation::{LITTLE_MORE, SENDER_MAX, TRIAL, block};
 use mpps_method::saturation::{Block, Distance, FrameCost, pairs_at};
 use mpps_method::stage::{Split, Stage, paired_changes};

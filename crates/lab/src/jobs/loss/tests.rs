@@ -5,11 +5,12 @@ use crate::search::link::Link;
 use crate::traffic::Traffic;
 use mpps_method::FrameSpec;
 use mpps_method::{Accept, Resolution, SearchPlan};
+use mpps_record::{self as record, SeriesEnd};
 use std::io;
 
 #[derive(Default)]
 struct Seen {
-    curves: Vec<Curve>,
+    curves: Vec<CurveLine>,
     trials: u32,
     fails_at: u32,
 }
@@ -25,8 +26,8 @@ impl Observer for Seen {
     }
 }
 
-impl ResultObserver<Curve> for Seen {
-    fn result(&mut self, curve: &Curve) -> io::Result<()> {
+impl ResultObserver<CurveLine> for Seen {
+    fn result(&mut self, curve: &CurveLine) -> io::Result<()> {
         self.curves.push(curve.clone());
         Ok(())
     }
@@ -64,7 +65,7 @@ fn router(capacity: f64) -> Properties {
     }
 }
 
-fn curve(router: Properties, plan: &LossPlan) -> (Curve, u32) {
+fn curve(router: Properties, plan: &LossPlan) -> (CurveLine, u32) {
     let mut seen = Seen::default();
     let error = simulate(router, plan, &mut seen);
     assert!(error.is_none(), "{error:?}");
@@ -72,14 +73,14 @@ fn curve(router: Properties, plan: &LossPlan) -> (Curve, u32) {
 }
 
 /// Each load in percent, with `.` for lossless, `x` for lossy, `?` for not measured.
-fn series(curve: &Curve) -> String {
-    let word = |tried: &LoadTried| {
-        let mark = match tried.judged.verdict {
-            Verdict::Lossless => '.',
-            Verdict::Lossy { .. } => 'x',
+fn series(curve: &CurveLine) -> String {
+    let word = |load: &CurvePoint| {
+        let mark = match load.verdict {
+            record::Verdict::Lossless => '.',
+            record::Verdict::Lossy => 'x',
             _ => '?',
         };
-        format!("{:.0}{mark}", tried.share * 100.0)
+        format!("{:.0}{mark}", load.load_share * 100.0)
     };
     curve.loads.iter().map(word).collect::<Vec<_>>().join(" ")
 }
@@ -89,12 +90,11 @@ fn it_ends_after_two_lossless_loads_in_a_row() {
     let (found, trials) = curve(router(650e3), &plan(0.1, None));
     assert_eq!(series(&found), "100x 90x 80x 70x 60. 50.");
     assert_eq!((found.end, trials), (SeriesEnd::TwoLossless, 6));
-    let lost = found.loads[0].judged.trial.loss_ratio();
-    assert!(lost.is_some_and(|lost| (lost - 0.35).abs() < 1e-3));
-    assert_eq!(
-        found.highest,
-        Some((Rate::from_fps(1e6), LimitedBy::Tester))
-    );
+    let measured = found.loads[0].measured.as_ref().expect("it counts");
+    assert!((measured.loss_ratio - 0.35).abs() < 1e-3);
+    assert_eq!(found.highest_fps, Some(1_000_000));
+    let limit = found.highest_limited_by;
+    assert_eq!(limit, Some(record::LimitedBy::Tester));
 }
 
 #[test]
@@ -129,15 +129,15 @@ fn a_void_load_is_shown_and_ends_nothing() {
         series(&found).contains("?").then_some((found, trials))
     });
     let (found, trials) = found.expect("a void load");
-    let void = found.loads.iter().map(|tried| tried.void).sum::<u32>();
+    let void = found.loads.iter().map(|load| load.void_trials).sum::<u32>();
     assert_eq!(trials, found.loads.len() as u32 + void);
-    let is_void = |tried: &&LoadTried| matches!(tried.judged.verdict, Verdict::Void(_));
+    let is_void = |load: &&CurvePoint| load.verdict == record::Verdict::Void;
     assert!(
         found
             .loads
             .iter()
             .filter(is_void)
-            .all(|tried| tried.void == REPEATS)
+            .all(|load| load.void_trials == REPEATS)
     );
     assert!(
         found.loads.last().is_some_and(|last| !is_void(&last))
@@ -161,11 +161,10 @@ fn only_void_loads_are_no_measurement() {
 fn the_highest_load_may_be_the_users() {
     let maximum = Some(Rate::from_fps(500e3));
     let (found, _) = curve(router(650e3), &plan(0.1, maximum));
-    assert_eq!(
-        found.highest,
-        maximum.map(|rate| (rate, LimitedBy::MaxRate))
-    );
+    assert_eq!(found.highest_fps, Some(500_000));
     assert_eq!(series(&found), "100. 90.");
+    let limit = found.highest_limited_by;
+    assert_eq!(limit, Some(record::LimitedBy::MaxRate));
 }
 
 #[test]
@@ -202,8 +201,8 @@ fn a_spent_budget_leaves_one_load() {
     let spent = Deadline::after(Some(Span::ZERO));
     let plan = plan(0.1, None);
     let mut seen = Seen::default();
-    let error = sizes::fill_each(&plan.measurement, &mut seen, |curve, trials| {
-        let mut pair = SimulatedPair::new(curve.frames.clone(), router(650e3));
+    let error = sizes::fill_each(&plan.measurement, &mut seen, |frames, curve, trials| {
+        let mut pair = SimulatedPair::new(frames.clone(), router(650e3));
         let saturated = saturation::simulate(&router(650e3));
         descend(curve, &mut pair, &plan, &saturated, spent, trials)
     });
@@ -216,7 +215,7 @@ fn a_spent_budget_leaves_one_load() {
 fn a_curve_has_the_doubts_of_its_bed_and_trials() {
     let names = |capacity| {
         let (found, _) = curve(router(capacity), &plan(0.1, None));
-        let names = found.doubts.iter().map(|doubt| doubt.name);
+        let names = found.doubts.into_iter().map(|doubt| doubt.name);
         names.collect::<Vec<_>>()
     };
     assert_eq!(names(650e3), ["short-trial", "simulated"]);

@@ -21,17 +21,19 @@ use std::path::PathBuf;
 const DEATH_LIMIT_NS: u64 = 5_000_000_000;
 const DEATH_STEP_NS: u64 = 100_000;
 
-/// What is reset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// The router's outgoing port: down and up.
-    Link,
-    /// The loaded routes. Without any, the route of the outgoing port's network.
-    Routes,
-    /// The set-up script is run again.
-    SetUp,
-    /// A process in the router's namespace: killed, and started again by a script.
-    Process,
+mpps_method::named! {
+    /// What is reset.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Part {
+        /// The router's outgoing port: down and up.
+        Link = "link",
+        /// The loaded routes. Without any, the route of the outgoing port's network.
+        Routes = "routes",
+        /// The set-up script is run again.
+        SetUp = "set-up",
+        /// A process in the router's namespace: killed, and started again by a script.
+        Process = "process",
+    }
 }
 
 /// How parts are taken away and put back.
@@ -92,17 +94,6 @@ impl Part {
             Self::Process => has_process,
         };
         Self::ALL.into_iter().filter(is_there).collect()
-    }
-
-    /// The word on the command line and in records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Link => "link",
-            Self::Routes => "routes",
-            Self::SetUp => "set-up",
-            Self::Process => "process",
-        }
     }
 
     pub(super) fn failed(self, error: &impl Display) -> JobError {

@@ -36,6 +36,8 @@ pub fn forwarded_undisturbed(trial: &Trial) -> Option<f64> {
 #[derive(Clone, Debug, Default)]
 pub struct Earlier {
     turns: HashMap<String, VecDeque<Recorded>>,
+    /// Names of those runs.
+    pub names: Vec<String>,
     /// How long those runs measured.
     pub spent: Span,
     /// The number of the last of all trials.

@@ -1,16 +1,18 @@
 //! Many settings at once: each turn has about half of them at their other level, as the design says.
 
-use super::tried::{Tried, in_turns, leave};
-use super::{EACH, Effect, FIRST_TRIALS, Found, Job, Recorded, named, together_time};
+use super::tried::{Tried, in_turns, leave, of_blocks};
+use super::{EACH, FIRST_TRIALS, Found, Job, Recorded, together_time};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
+use crate::line::cost;
 use crate::tune::toggle::{Level, PLACEBO, Toggle};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
-use mpps_method::compare::{Comparison, LeftOut, Measure, is_overloaded, rate};
-use mpps_method::saturation::Distance;
-use mpps_method::screen::{AsItStands, Design, Screened, blocks_min};
+use mpps_method::compare::{Comparison, Measure, is_overloaded, rate};
+use mpps_method::saturation::{Distance, Interval};
+use mpps_method::screen::{self, AsItStands, Design, Pair, blocks_min};
 use mpps_method::statistics::median;
+use mpps_record::{Alias, Interaction, Screen, SettingEffect};
 
 /// A setting worth more than this factor would drown the others: it takes turns alone.
 const DROWNS: f64 = 2.0;
@@ -24,25 +26,6 @@ const MORE: f64 = 1.3;
 const COST_MIN: f64 = 0.3;
 /// What a turn takes, its switches included.
 const SWITCHED: Span = Span::from_millis(550);
-
-/// What came of a screen.
-#[derive(Clone, Debug)]
-pub struct Screen {
-    /// Which setting was at which level in which run.
-    pub design: Design,
-    /// Ids of its factors, in the order of its columns.
-    pub ids: Vec<&'static str>,
-    /// Blocks in which each run counts.
-    pub blocks: usize,
-    /// Blocks that do not count, because a run does not.
-    pub incomplete: usize,
-    /// Turns that do not count; most were taken again.
-    pub left_out: LeftOut,
-    /// Cost of a frame with the bed as it stands, ns, in the order of time.
-    pub controls: Vec<f64>,
-    /// What whole blocks say.
-    pub screened: Screened,
-}
 
 /// Least time of a screen with its first trials and its turns alone, and the least of that before the blocks; `None`:
 /// settings are too many.
@@ -81,13 +64,19 @@ pub(super) fn all(
     in_turns(alone, many, job.deadline(before), job)?;
     let mut run = Run::new(&design, &screened);
     let ended = run.all(&mut screened, end, job);
-    let (blocks, seen) = (run.whole, run.seen);
-    let stands = median(&seen.controls).map(|ns| AsItStands {
+    let Run {
+        whole: blocks,
+        controls,
+        seen,
+        overloads,
+        ..
+    } = run;
+    let stands = median(&controls).map(|ns| AsItStands {
         ns,
         at_second: screened.iter().map(|one| is_at_second(one)).collect(),
     });
     let result = design.screened(&blocks, stands.as_ref(), job.rule, many);
-    let measure = if run.overloads {
+    let measure = if overloads {
         Measure::Rate
     } else {
         Measure::Cost
@@ -98,24 +87,46 @@ pub(super) fn all(
         one.screened = Some(*compared);
     }
     let placebos = result.effects.iter().skip(design.factors());
-    found.placebos.extend(placebos.map(|compared| Effect {
-        is_placebo: true,
-        is_screened: true,
-        measure,
-        compared: Some(*compared),
-        ..named("placebo column", "A column of the design without a setting")
-    }));
+    found
+        .placebos
+        .extend(placebos.map(|compared| SettingEffect {
+            setting: "placebo column".to_owned(),
+            name: "A column of the design without a setting".to_owned(),
+            placebo: true,
+            screened: true,
+            difference: Some(of_blocks(compared, measure)),
+            ..SettingEffect::default()
+        }));
+    let (early, late) = controls.split_at(controls.len() / 2);
+    let drift = median(early).zip(median(late));
+    let interactions = result.interactions.iter();
     found.screen = Some(Screen {
-        ids: screened
-            .iter()
-            .filter_map(|one| Some(one.toggles.first()?.id))
+        blocks: blocks.len() as u32,
+        stands_ns: Interval::from_samples(&controls).map(cost),
+        stands_turns: controls.len() as u32,
+        drift_share: drift.map(|(early, late)| late / early - 1.0),
+        tells_interactions: result.tells_interactions,
+        interactions: interactions
+            .map(|one| interaction(one, &seen.settings))
             .collect(),
-        blocks: blocks.len(),
-        screened: result,
-        design,
         ..seen
     });
     ended
+}
+
+fn interaction(found: &screen::Interaction, settings: &[String]) -> Interaction {
+    let named = |(one, other): Pair| {
+        [one, other].map(|column| settings.get(column).cloned().unwrap_or_default())
+    };
+    let aliases = found.aliases.iter().map(|(pair, share)| Alias {
+        settings: named(*pair),
+        share: *share,
+    });
+    Interaction {
+        settings: named(found.pair),
+        cost_ns: cost(found.ns),
+        aliases: aliases.collect(),
+    }
 }
 
 /// Says of each setting that cannot stand in the screen why it takes turns alone.
@@ -171,6 +182,8 @@ struct Run<'a> {
     /// Whether turns count only where the router was offered more than it forwards.
     overloads: bool,
     whole: Vec<Vec<f64>>,
+    /// Cost of a frame with the bed as it stands, ns, in the order of time.
+    controls: Vec<f64>,
     seen: Screen,
 }
 
@@ -197,14 +210,15 @@ impl<'a> Run<'a> {
             stands,
             overloads: tried.iter().all(|one| one.measure == Measure::Rate),
             whole: Vec::new(),
+            controls: Vec::new(),
             seen: Screen {
-                design: design.clone(),
-                ids: Vec::new(),
-                blocks: 0,
-                incomplete: 0,
-                left_out: LeftOut::default(),
-                controls: Vec::new(),
-                screened: Screened::default(),
+                settings: tried
+                    .iter()
+                    .filter_map(|one| Some(one.toggles.first()?.id.to_owned()))
+                    .collect(),
+                columns: design.columns() as u32,
+                runs: design.runs() as u32,
+                ..Screen::default()
             },
             design,
         }
@@ -232,7 +246,7 @@ impl<'a> Run<'a> {
             leave(tried.iter_mut().flat_map(|one| &mut one.toggles))?;
             match block? {
                 Some(costs) => self.whole.push(costs),
-                None => self.seen.incomplete += 1,
+                None => self.seen.incomplete_blocks += 1,
             }
             took = Span::from_nanos(monotonic_ns() - begun_ns);
         }
@@ -277,7 +291,7 @@ impl<'a> Run<'a> {
                 .collect();
             if wanted.is_empty() {
                 let counted: usize = known.iter().map(Vec::len).sum();
-                self.seen.left_out.distance += (counted - order.len()) as u32;
+                self.seen.distance += (counted - order.len()) as u32;
                 return Ok(costs.into_iter().collect());
             }
         }
@@ -301,13 +315,13 @@ impl<'a> Run<'a> {
         )?;
         self.stands = self.stands.max(turn.forwarded());
         let counts = self.counts(&turn, None);
-        self.seen.controls.extend(counts.map(|(ns, _)| ns));
+        self.controls.extend(counts.map(|(ns, _)| ns));
         Ok(())
     }
 
     /// The cost of a frame in a turn that counts, and how far apart the CPUs were.
     fn counts(&mut self, turn: &Recorded, run: Option<usize>) -> Option<Counted> {
-        let (block, left_out) = (&turn.overload, &mut self.seen.left_out);
+        let (block, left_out) = (&turn.overload, &mut self.seen);
         let Some((fps, ns)) = rate(block).zip(block.ns_per_frame) else {
             left_out.disturbed += 1;
             return None;

@@ -4,25 +4,12 @@
 use super::tried::{Tried, in_turns};
 use super::{Found, Job};
 use crate::jobs::JobError;
+use crate::line::{difference, rates};
 use crate::tune::toggle::PLACEBO;
 use mpps_method::compare::{Compared, Finding, Measure, is_overloaded, rate};
 use mpps_method::saturation::Interval;
 use mpps_method::statistics::median;
-
-/// What came of it.
-#[derive(Clone, Debug)]
-pub struct Together {
-    /// Each with its better level.
-    pub better: Vec<String>,
-    /// Forwarded at overload with the other levels and the better ones, frames/s.
-    pub fps: [Interval; 2],
-    /// The better levels against the others.
-    pub compared: Compared,
-    /// What the sum of all effects predicts of the better levels, frames/s.
-    pub predicted_fps: Option<f64>,
-    /// Numbers of the trials of the others and of the better.
-    pub trials: [Vec<u32>; 2],
-}
+use mpps_record::{SettingEffect, Together};
 
 /// What their turns are called.
 const NAMES: [&str; 2] = ["together, the other levels", "together, the better levels"];
@@ -57,7 +44,7 @@ pub(super) fn confirm(
     let is_placebo = |one: &&Tried<'_>| one.toggles.iter().any(|toggle| toggle.id == PLACEBO);
     let mut placebos = tried.iter().filter(is_placebo).map(Tried::compared);
     let mut columns = found.placebos.iter();
-    let distrusted = placebos.any(acts) || columns.any(|column| acts(column.compared));
+    let distrusted = placebos.any(acts) || columns.any(SettingEffect::is_different);
     let worth = tried.iter_mut().filter(|one| !distrusted && is_worth(one));
     let mut worth: Vec<&mut Tried<'_>> = worth.collect();
     let (end, names) = (job.deadline(job.budget), NAMES.map(str::to_owned));
@@ -100,14 +87,14 @@ pub(super) fn confirm(
 }
 
 fn told(group: &Tried<'_>, saved_ns: f64, better: Vec<String>) -> Option<Together> {
-    let rates = group.turns.each_ref().map(|turns| {
+    let forwarded = group.turns.each_ref().map(|turns| {
         let rates = turns.iter().filter_map(|turn| {
             let rate = rate(&turn.overload)?;
             is_overloaded(&turn.overload, rate).then_some(rate)
         });
         Interval::from_samples(&rates.collect::<Vec<f64>>())
     });
-    let [Some(others), Some(best)] = rates else {
+    let [Some(others), Some(best)] = forwarded else {
         return None;
     };
     let ns = group.turns[0]
@@ -115,17 +102,14 @@ fn told(group: &Tried<'_>, saved_ns: f64, better: Vec<String>) -> Option<Togethe
         .filter_map(|turn| turn.overload.ns_per_frame);
     let ns = median(&ns.collect::<Vec<f64>>());
     let predicted = ns.filter(|ns| *ns > saved_ns);
-    let numbers = |turns: &Vec<_>| {
-        turns
-            .iter()
-            .map(|turn: &super::Recorded| turn.number)
-            .collect()
-    };
+    let [others_trials, better_trials] = group.numbers();
     Some(Together {
         better,
-        fps: [others, best],
-        compared: group.compared()?,
-        predicted_fps: predicted.map(|ns| others.middle * ns / (ns - saved_ns)),
-        trials: group.turns.each_ref().map(numbers),
+        others_fps: rates(others),
+        better_fps: rates(best),
+        difference: difference(&group.compared()?, Measure::Rate),
+        predicted_fps: predicted.map(|ns| (others.middle * ns / (ns - saved_ns)).round() as u64),
+        others_trials,
+        better_trials,
     })
 }

@@ -1,17 +1,18 @@
 //! Settings that take turns between two levels, each by itself or several together.
 
-use super::{Effect, FIRST_TRIALS, Job, Recorded, named};
+use super::{FIRST_TRIALS, Job, Recorded};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
 use crate::jobs::compare::{self, is_alike, order};
 use crate::jobs::explain::by_stage::{self, Levels};
+use crate::line::difference;
 use crate::search::saturation::SENDER_MAX;
-use crate::tune::toggle::{Level, PLACEBO, Toggle, Unmeasured};
+use crate::tune::toggle::{Level, PLACEBO, Toggle};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
 use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule, Turn, rate};
 use mpps_method::random::Random;
-use mpps_record::ProfileChange;
+use mpps_record::{Difference, ProfileChange, SettingEffect};
 
 /// Length of a profiled trial, and pairs of them that count.
 const PROFILED: Span = Span::from_millis(700);
@@ -187,27 +188,48 @@ impl<'bed> Tried<'bed> {
     }
 
     /// What came of one setting.
-    pub fn end(mut self) -> Effect {
+    pub fn end(mut self) -> SettingEffect {
         let compared = self.compared().filter(|_| self.refused.is_none());
         let Some(toggle) = self.toggles.pop() else {
-            return named("", "");
+            return SettingEffect::default();
         };
-        let numbers = |turns: Vec<Recorded>| turns.iter().map(|turn| turn.number).collect();
-        let is_screened = self.screened.is_some();
-        Effect {
-            levels: [toggle.from, toggle.to],
-            with: toggle.with,
-            needs: toggle.needs,
-            is_placebo: toggle.id == PLACEBO,
-            measure: self.measure,
-            compared,
-            trials: self.turns.map(numbers),
+        let measure = self.measure;
+        let difference = match self.screened {
+            Some(_) => compared.map(|compared| of_blocks(&compared, measure)),
+            None => compared.map(|compared| difference(&compared, measure)),
+        };
+        let [from_trials, to_trials] = self.numbers();
+        SettingEffect {
+            setting: toggle.id.to_owned(),
+            name: toggle.name.to_owned(),
+            from: toggle.from,
+            to: toggle.to,
+            with: toggle.with.map(str::to_owned),
+            needs: Some(toggle.needs.to_owned()).filter(|needs| !needs.is_empty()),
+            placebo: toggle.id == PLACEBO,
+            difference,
+            inert: None,
+            not_measured: self.refused,
             alone: self.alone,
-            is_screened,
+            screened: self.screened.is_some(),
             by_stage: self.by_stage,
-            unmeasured: self.refused.map(Unmeasured::NotSwitched),
-            ..named(toggle.id, toggle.name)
+            from_trials,
+            to_trials,
         }
+    }
+
+    /// Numbers of its trials at each level.
+    pub fn numbers(&self) -> [Vec<u32>; 2] {
+        let turns = self.turns.each_ref();
+        turns.map(|turns| turns.iter().map(|turn| turn.number).collect())
+    }
+}
+
+/// What a screen says of a column, which has no pairs.
+pub(super) fn of_blocks(compared: &Compared, measure: Measure) -> Difference {
+    Difference {
+        pairs: None,
+        ..difference(compared, measure)
     }
 }
 

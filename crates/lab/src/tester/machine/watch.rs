@@ -20,23 +20,14 @@ pub const STALL_NS: u64 = 1_500_000;
 /// A tick that has not come after so long is missing, ns.
 const TICK_LIMIT_NS: u64 = 10_000_000_000;
 
-/// What ticks on each CPU, to see it stand still.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StallWatch {
-    /// eBPF timers bound to their CPU (Linux 6.7).
-    Timers,
-    /// Threads at the highest real-time priority.
-    Threads,
-}
-
-impl StallWatch {
-    /// The word in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Timers => "timers",
-            Self::Threads => "threads",
-        }
+mpps_method::named! {
+    /// What ticks on each CPU, to see it stand still.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum StallWatch {
+        /// eBPF timers bound to their CPU (Linux 6.7).
+        Timers = "timers",
+        /// Threads at the highest real-time priority.
+        Threads = "threads",
     }
 }
 

@@ -14,6 +14,7 @@ fn point(octets: f64, ns: f64) -> SweepPoint {
     };
     SweepPoint {
         value: octets,
+        limited_by: Some(LimitedBy::Dut),
         load: ProfiledLoad {
             frame_ns: exact(ns),
             stages: vec![part("RX", ns - 100.0), part("routing", 100.0)],
@@ -23,11 +24,13 @@ fn point(octets: f64, ns: f64) -> SweepPoint {
     }
 }
 
-fn swept(costs: &[(f64, f64)]) -> Swept {
-    let mut swept = Swept::default();
-    swept.line.points = costs.iter().map(|&(at, ns)| point(at, ns)).collect();
-    swept.limits = vec![Some(LimitedBy::Dut); costs.len()];
-    swept.line.drift_ratio = drift(&swept.line.points);
+fn swept(costs: &[(f64, f64)]) -> SweepLine {
+    let points: Vec<_> = costs.iter().map(|&(at, ns)| point(at, ns)).collect();
+    let mut swept = SweepLine {
+        drift_ratio: drift(&points),
+        points,
+        ..SweepLine::default()
+    };
     fit(Axis::Frame, &mut swept);
     swept
 }
@@ -41,7 +44,7 @@ fn held_out_points_are_predicted_and_drift_is_seen() {
         (512.0, 561.0),
         (1024.0, 605.0),
     ];
-    let line = swept(&costs).line;
+    let line = swept(&costs);
     assert!((line.drift_ratio.expect("a drift") - (605.0 / 612.0 - 1.0)).abs() < 1e-9);
     let held: Vec<f64> = line
         .points
@@ -72,7 +75,7 @@ fn drift_widens_the_fit_and_is_told() {
         (1024.0, 700.0),
         (1518.0, 800.0),
     ];
-    let again = |ns| swept(&[&ends[..], &[(64.0, ns)]].concat()).line;
+    let again = |ns| swept(&[&ends[..], &[(64.0, ns)]].concat());
     let (steady, drifted) = (again(501.0), again(570.0));
     assert!(steady.distrust.is_empty(), "{:?}", steady.distrust);
     assert!(
@@ -89,9 +92,9 @@ fn drift_widens_the_fit_and_is_told() {
 
 #[test]
 fn a_sweep_that_cannot_be_fitted_says_why() {
-    let line = swept(&[(64.0, 500.0), (512.0, 510.0)]).line;
+    let line = swept(&[(64.0, 500.0), (512.0, 510.0)]);
     assert!(line.no_fit.expect("a reason").contains("needs 3"));
-    let empty = swept(&[]).line;
+    let empty = swept(&[]);
     assert!(empty.fit.is_none() && empty.no_fit.is_some());
 }
 

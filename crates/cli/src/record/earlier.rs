@@ -1,152 +1,22 @@
-//! The effects of settings as their line has them, and the trials of earlier runs as a resumed one takes them.
+//! The trials of earlier runs of settings, as a resumed one takes them.
 
-use super::comparison::{cost, difference};
-use super::overload::rates;
 use anyhow::{Result, anyhow, bail, ensure};
-use mpps_lab::jobs::compare::ALIKE;
-use mpps_lab::jobs::settings::{Earlier, Effect, Outcome, Recorded, SettingsPlan};
-use mpps_lab::jobs::settings::{Screen, Together};
-use mpps_lab::tune::toggle::Unmeasured;
-use mpps_method::compare::Measure;
-use mpps_method::saturation::{Block, Distance, Interval, Window};
-use mpps_method::screen::Pair;
-use mpps_method::statistics::median;
+use mpps_lab::jobs::settings::{Earlier, Recorded};
+use mpps_method::saturation::{Block, Distance, Window};
 use mpps_method::{Rate, Span};
-use mpps_record::{self as record, Alias, EffectsLine, Interaction, Other, Records, Run, RunLine};
-use mpps_record::{SettingEffect, TrialLine};
+use mpps_record::{Direction, Phase, Records, Run, RunLine, TrialLine, Verdict};
 use serde_json::Value;
 use std::path::Path;
-
-/// The line of all settings; trials of these earlier runs count too.
-#[must_use]
-pub fn effects_line(outcome: &Outcome, plan: &SettingsPlan, resumed: &[String]) -> EffectsLine {
-    EffectsLine {
-        frame: plan.traffic.frames.to_string(),
-        receiver: outcome.receiver.map(Into::into),
-        within_share: plan.how.within,
-        alike_share: ALIKE,
-        budget_ns: plan.how.budget.as_nanos(),
-        tests: u32::try_from(outcome.tests).unwrap_or(u32::MAX),
-        seed: plan.traffic.seed,
-        named: plan.is_named,
-        effects: outcome.effects.iter().map(effect).collect(),
-        screen: outcome.screen.as_ref().map(screen),
-        together: outcome.together.as_ref().map(together),
-        not_together: outcome.not_together.clone(),
-        resumed: resumed.to_vec(),
-        why: outcome.error.as_ref().map(ToString::to_string),
-        doubts: Vec::new(),
-        other: Other::new(),
-    }
-}
-
-fn effect(found: &Effect) -> SettingEffect {
-    let [from, to] = found.levels.clone();
-    let [from_trials, to_trials] = found.trials.clone();
-    let (inert, not_measured) = match &found.unmeasured {
-        Some(Unmeasured::Inert(why)) => (Some(why.clone()), None),
-        Some(Unmeasured::NotSwitched(why)) => (None, Some(why.clone())),
-        None => (None, None),
-    };
-    SettingEffect {
-        setting: found.id.to_owned(),
-        name: found.name.to_owned(),
-        from,
-        to,
-        with: found.with.map(str::to_owned),
-        needs: Some(found.needs.to_owned()).filter(|needs| !needs.is_empty()),
-        placebo: found.is_placebo,
-        difference: found.compared.as_ref().map(|compared| {
-            let difference = difference(compared, found.measure);
-            let pairs = difference.pairs.filter(|_| !found.is_screened);
-            record::Difference {
-                pairs,
-                ..difference
-            }
-        }),
-        inert,
-        not_measured,
-        alone: found.alone.clone(),
-        screened: found.is_screened,
-        by_stage: found.by_stage.clone(),
-        from_trials,
-        to_trials,
-    }
-}
-
-fn screen(found: &Screen) -> record::Screen {
-    let Screen {
-        design,
-        ids,
-        left_out,
-        controls,
-        screened,
-        ..
-    } = found;
-    let named = |(one, other): Pair| {
-        [one, other].map(|column| ids.get(column).copied().unwrap_or_default().to_owned())
-    };
-    let (early, late) = controls.split_at(controls.len() / 2);
-    let drift = median(early).zip(median(late));
-    let interactions = screened.interactions.iter().map(|one| Interaction {
-        settings: named(one.pair),
-        cost_ns: cost(one.ns),
-        aliases: (one.aliases.iter())
-            .map(|(pair, share)| Alias {
-                settings: named(*pair),
-                share: *share,
-            })
-            .collect(),
-    });
-    record::Screen {
-        settings: ids.iter().map(ToString::to_string).collect(),
-        columns: design.columns() as u32,
-        runs: design.runs() as u32,
-        blocks: found.blocks as u32,
-        incomplete_blocks: found.incomplete as u32,
-        disturbed: left_out.disturbed,
-        distance: left_out.distance,
-        not_overloaded: left_out.not_overloaded,
-        stands_ns: Interval::from_samples(controls).map(cost),
-        stands_turns: controls.len() as u32,
-        drift_share: drift.map(|(early, late)| late / early - 1.0),
-        tells_interactions: screened.tells_interactions,
-        interactions: interactions.collect(),
-    }
-}
-
-fn together(found: &Together) -> record::Together {
-    let [others, better] = &found.fps;
-    let [others_trials, better_trials] = found.trials.clone();
-    record::Together {
-        better: found.better.clone(),
-        others_fps: rates(others),
-        better_fps: rates(better),
-        difference: difference(&found.compared, Measure::Rate),
-        predicted_fps: found.predicted_fps.map(|fps| fps.round() as u64),
-        others_trials,
-        better_trials,
-    }
-}
-
-/// What earlier runs of the same plan measured.
-#[derive(Debug, Default)]
-pub struct EarlierRuns {
-    /// Their names.
-    pub names: Vec<String>,
-    /// Their trials.
-    pub turns: Earlier,
-}
 
 /// Of a record, what a run of the same plan goes on with.
 ///
 /// # Errors
 /// The record cannot be read, has no such run, or its plan is another one.
-pub fn earlier_runs(path: &Path, now: &Run) -> Result<EarlierRuns> {
+pub fn earlier_runs(path: &Path, now: &Run) -> Result<Earlier> {
     let shown = path.display();
     let read = read(path)?;
     let has_turns = |run: &&Run| run.name != now.name && !run.trials.is_empty();
-    let mut earlier = EarlierRuns::default();
+    let mut earlier = Earlier::default();
     for run in read.runs.iter().filter(has_turns) {
         if let (Some(before), Some(now)) = (&run.begin, &now.begin) {
             let differ = differences(before, now);
@@ -156,14 +26,13 @@ pub fn earlier_runs(path: &Path, now: &Run) -> Result<EarlierRuns> {
                 differ.join("; ")
             );
         }
-        let turns = &mut earlier.turns;
         for line in &run.trials {
-            turns.told = turns.told.max(line.trial);
-            turns.add(line.variant.clone().unwrap_or_default(), recorded(line));
+            earlier.told = earlier.told.max(line.trial);
+            earlier.add(line.variant.clone().unwrap_or_default(), recorded(line));
         }
         let ended = |line: &TrialLine| line.begun_after_ns.unwrap_or(0) + line.duration_ns;
         let spent = run.trials.iter().map(ended).max().unwrap_or(0);
-        turns.spent = Span::from_nanos(turns.spent.as_nanos() + spent);
+        earlier.spent = Span::from_nanos(earlier.spent.as_nanos() + spent);
         earlier.names.push(run.name.clone());
     }
     ensure!(
@@ -233,35 +102,62 @@ fn differences(before: &RunLine, now: &RunLine) -> Vec<String> {
 
 /// A trial as its line has it.
 fn recorded(line: &TrialLine) -> Recorded {
-    let sum = |count: fn(&record::Direction) -> u64| line.directions.iter().map(count).sum::<u64>();
     let duration = Span::from_nanos(line.duration_ns);
-    let rate = |frames| Rate::from_frames(frames, duration).unwrap_or_default();
-    let taken = sum(|way| way.ledger.nic_accepted_frames.unwrap_or(0));
-    let busy: u64 = line.busy.iter().map(|cpu| cpu.run_ns).sum();
-    let exchange = line.exchange_before_ns.zip(line.exchange_after_ns);
-    let fps = line.forwarded_undisturbed_fps;
-    let second = Span::from_millis(1_000);
+    let whole = Rate::from_frames(sum(line, |way| way.received_frames), duration);
+    let lost = |way: &Direction| way.ledger.lost_nic_ring_frames + way.ledger.lost_in_dut_frames;
     Recorded {
         number: line.trial,
-        overload: Block {
-            sent: rate(sum(|way| {
-                way.sent_frames
-                    .saturating_sub(way.ledger.lost_before_nic_frames)
-            })),
-            busiest: None,
-            ns_per_frame: (taken > 0 && busy > 0).then(|| busy as f64 / taken as f64),
-            distance: exchange.map_or(Distance::Unknown, |(before, after)| {
-                Distance::from_round_trips(before as f64, after as f64)
-            }),
-            windows: vec![Window {
-                duration: second,
-                forwarded: fps.map_or(0, |fps| fps.round() as u64),
-                disturbed: fps.is_none(),
-            }],
+        overload: block(line),
+        whole_fps: whole.unwrap_or_default().fps(),
+        lost_nothing: sum(line, lost) == 0,
+    }
+}
+
+/// Frames of all directions.
+fn sum(line: &TrialLine, frames: fn(&Direction) -> u64) -> u64 {
+    line.directions.iter().map(frames).sum()
+}
+
+/// A trial's line as a comparison takes it. Its times without disturbances are one window, because the record has no
+/// windows. A trial at overload says what was forwarded in them, and its verdict says nothing.
+#[must_use]
+pub fn block(line: &TrialLine) -> Block {
+    let is_overload = line.phase == Phase::Overload;
+    let is_void = !is_overload && line.verdict == Verdict::Void;
+    let duration = Span::from_nanos(line.duration_ns);
+    let sent = |way: &Direction| {
+        let lost = way.ledger.lost_before_nic_frames;
+        way.sent_frames.saturating_sub(lost)
+    };
+    let taken = sum(line, |way| way.ledger.nic_accepted_frames.unwrap_or(0));
+    let busy: u64 = line.busy.iter().map(|cpu| cpu.run_ns).sum();
+    let exchange = line.exchange_before_ns.zip(line.exchange_after_ns);
+    let disturbed = line.disturbed.as_ref().and_then(|disturbed| {
+        let forwarded = disturbed.sent_frames.saturating_sub(disturbed.lost_frames?);
+        Some((disturbed.time_ns, forwarded))
+    });
+    let (disturbed_ns, elsewhere) = disturbed.unwrap_or_default();
+    let received = sum(line, |way| way.received_frames);
+    let window = match line.forwarded_undisturbed_fps {
+        Some(fps) => Window {
+            duration: Span::from_millis(1_000),
+            forwarded: fps.round() as u64,
+            disturbed: false,
         },
-        whole_fps: rate(sum(|way| way.received_frames)).fps(),
-        lost_nothing: sum(|way| way.ledger.lost_nic_ring_frames + way.ledger.lost_in_dut_frames)
-            == 0,
+        None => Window {
+            duration: Span::from_nanos(line.duration_ns.saturating_sub(disturbed_ns)),
+            forwarded: received.saturating_sub(elsewhere),
+            disturbed: is_overload || is_void,
+        },
+    };
+    Block {
+        sent: Rate::from_frames(sum(line, sent), duration).unwrap_or_default(),
+        busiest: None,
+        ns_per_frame: (taken > 0 && busy > 0 && !is_void).then(|| busy as f64 / taken as f64),
+        distance: exchange.map_or(Distance::Unknown, |(before, after)| {
+            Distance::from_round_trips(before as f64, after as f64)
+        }),
+        windows: vec![window],
     }
 }
 
@@ -311,11 +207,8 @@ mod tests {
         let earlier = earlier_runs(&path, &now).expect("the same plan");
         std::fs::remove_file(&path).expect("tidy up");
         assert_eq!(earlier.names, ["killed"]);
-        assert_eq!(
-            (earlier.turns.told, earlier.turns.spent),
-            (2, Span::from_millis(2_350))
-        );
-        let mut turns = earlier.turns;
+        assert_eq!((earlier.told, earlier.spent), (2, Span::from_millis(2_350)));
+        let mut turns = earlier;
         let off = turns.take("gro off").expect("a trial");
         assert_eq!(
             (off.number, mpps_method::compare::rate(&off.overload)),
