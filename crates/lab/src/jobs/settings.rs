@@ -10,7 +10,7 @@ mod tried;
 
 pub use earlier::{Earlier, Recorded, forwarded_undisturbed};
 
-use super::compare::{self, ALIKE, ComparePlan, Standing, Variant};
+use super::compare::{self, ALIKE_ON_ONE_BED, ComparePlan, Standing, Variant};
 use super::{JobError, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
@@ -166,7 +166,7 @@ pub fn measure(
         rule: Rule {
             measure: Measure::Rate,
             within: plan.how.within,
-            alike: ALIKE,
+            alike: ALIKE_ON_ONE_BED,
         },
         seed: plan.traffic.seed,
         budget: plan.how.budget,
@@ -189,7 +189,7 @@ pub fn measure(
         frame: plan.traffic.frames.to_string(),
         receiver: (job.standing.first()).map(|one| one.tester.traffic.receiver.into()),
         within_share: plan.how.within,
-        alike_share: ALIKE,
+        alike_share: ALIKE_ON_ONE_BED,
         budget_ns: plan.how.budget.as_nanos(),
         tests: found.tests as u32,
         seed: plan.traffic.seed,

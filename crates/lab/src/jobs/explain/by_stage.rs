@@ -5,7 +5,7 @@ use super::against::TURNS;
 use super::load::{forwards, load_of};
 use super::look::Look;
 use super::paired::{Paired, change};
-use crate::jobs::compare::{ALIKE, is_alike, order};
+use crate::jobs::compare::{ALIKE_ON_ONE_BED, is_alike, order};
 use crate::jobs::{JobError, Trials};
 use crate::search::saturation::{LITTLE_MORE, SENDER_MAX};
 use crate::tester::Tester;
@@ -53,7 +53,7 @@ pub fn measure(
     let rule = Rule {
         measure: Measure::Rate,
         within: 0.0,
-        alike: ALIKE,
+        alike: ALIKE_ON_ONE_BED,
     };
     let mut paired = Paired::new(look, Comparison::new(rule));
     for half_round in 0..TURNS * levels.pairs {

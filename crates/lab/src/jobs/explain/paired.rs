@@ -2,7 +2,7 @@
 
 use super::look::{Beside, Look};
 use super::split::Profiled;
-use crate::jobs::compare::ALIKE;
+use crate::jobs::compare::ALIKE_ON_ONE_BED;
 use crate::jobs::sizes::counts;
 use crate::jobs::{JobError, Phase, Trials};
 use crate::search::saturation::block;
@@ -82,7 +82,7 @@ pub(super) fn change(
         .filter_map(|(base, own)| base.split.as_ref().zip(own.split.as_ref()))
         .collect();
     // The memory of two beds lies in different places, whatever their set-ups are.
-    let alike_ns = ALIKE * frame_ns;
+    let alike_ns = ALIKE_ON_ONE_BED * frame_ns;
     let router = |split: &Split| -> f64 {
         let own = split.stages.iter().filter(|cost| cost.of.is_routers());
         own.map(|cost| cost.ns).sum()
