@@ -238,6 +238,9 @@ pub struct CostModel {
     /// Each frame while the sender waits all the time: it gives unused buffers back, under the lock that the router needs.
     #[serde(default)]
     pub waiting_ns: f64,
+    /// A round trip of a cache line between both CPUs, which `waiting_ns` may not exceed; absent where nobody knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_max_ns: Option<f64>,
     /// Terms whose cost the loads cannot tell from the others': `frame`, `wake-up`, `poll`, `waiting`.
     #[serde(default)]
     pub mixed: Vec<String>,

@@ -182,8 +182,15 @@ fn model(model: &CostModel) -> String {
             mixed.join(", ")
         ),
     };
+    let at_most = model.waiting_max_ns.filter(|most| *most > 0.0);
+    let bounded = match at_most.filter(|most| model.waiting_ns >= *most) {
+        Some(_) => {
+            " Waiting costs as much as the model allows, so the prediction may be too high or too low."
+        }
+        None => "",
+    };
     format!(
-        "Model: {known}fitted to {} below saturation (within {:.0} ns).{mixed} It predicts {} frames/s at saturation. \
+        "Model: {known}fitted to {} below saturation (within {:.0} ns).{mixed}{bounded} It predicts {} frames/s at saturation. \
          Saturated trials at the same CPU distance forwarded {} ({:+.1} %).",
         number::plural(model.loads as usize, "trial"),
         model.off_ns,

@@ -89,6 +89,7 @@ pub(super) fn fit(
         wake_up_ns: model.per_wake_ns,
         poll_ns: model.per_poll_ns,
         waiting_ns: model.waiting_ns,
+        waiting_max_ns: round_trip_ns.is_finite().then_some(round_trip_ns),
         mixed: model.mixed.iter().map(|&name| name.to_owned()).collect(),
         off_ns: model.off_ns,
         loads: points.len() as u32,
