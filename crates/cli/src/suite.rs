@@ -129,6 +129,7 @@ pub const PARTS: [Part; 6] = [
                 searched,
                 loads: vec![LatencyLoad::Share(1.0)],
                 time: suite.lengths.latency,
+                may_sleep: false,
             })
         },
     },

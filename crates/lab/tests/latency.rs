@@ -102,9 +102,9 @@ fn a_planted_delay_is_found_on_the_routers_path() {
     }
 }
 
-/// On a virtual machine most of it is waking up the DUT's CPU: 17 to 23 us there. A receiver that waits for its timer
-/// would show here.
-const OWN_NS_MAX: f64 = 50_000.0;
+/// It is 6 to 9 us on a virtual machine whose CPUs stay awake, and 17 to 50 us where they sleep. A receiver that waits
+/// for its timer would show here too.
+const OWN_NS_MAX: f64 = 25_000.0;
 
 #[test]
 fn the_beds_own_latency_is_beside_the_routers() {
@@ -113,6 +113,7 @@ fn the_beds_own_latency_is_beside_the_routers() {
     }
     let bed = support::bed();
     let mut tester = latency::raise(&bed, &support::traffic(), TIME, None).expect("a tester");
+    let _awake = mpps_linux::cpu::keep_awake().expect("/dev/cpu_dma_latency");
     let mut medians = Vec::new();
     for _ in 0..ATTEMPTS {
         let load = at_load(&mut tester, 10_000.0);

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::fs::File;
+use std::io::Write;
 use std::str::FromStr;
 
 use nix::sched;
@@ -229,6 +231,26 @@ pub fn pin_task(tid: i32, cpus: &CpuSet) -> Result<()> {
             _ => error,
         }
     })
+}
+
+/// While it lives, no CPU sleeps.
+#[derive(Debug)]
+pub struct Awake {
+    _request: File,
+}
+
+/// Keeps the machine's idle CPUs from states that take time to leave: they poll instead. The kernel ends it with the
+/// process (`Documentation/power/pm_qos_interface.rst`).
+///
+/// # Errors
+/// No such device (ENOENT), no right (EACCES).
+pub fn keep_awake() -> Result<Awake> {
+    let path = "/dev/cpu_dma_latency";
+    let failed = |e| Error::from_io("keep CPUs awake by", path, &e);
+    let mut request = File::options().write(true).open(path).map_err(failed)?;
+    // Microseconds that leaving a state may take.
+    request.write_all(&0_i32.to_ne_bytes()).map_err(failed)?;
+    Ok(Awake { _request: request })
 }
 
 /// Scheduling class and priority of a task, as read back from the kernel.

@@ -23,6 +23,9 @@ pub struct LatencyLine {
     pub throughput_fps: Option<u64>,
     /// Whether the user gave it, so that nothing was searched.
     pub throughput_given: bool,
+    /// Whether idle CPUs were kept from states that take time to leave.
+    #[serde(default)]
+    pub cpus_awake: bool,
     /// As far as they were offered.
     pub loads: Vec<LatencyLoad>,
     /// What cut it short.

@@ -27,6 +27,7 @@ fn a_latency_is_read_back() {
         receiver: Some("exit".into()),
         throughput_fps: Some(1_200_000),
         throughput_given: false,
+        cpus_awake: true,
         loads: vec![LatencyLoad {
             load_share: Some(0.9),
             load_fps: 1_080_000,

@@ -35,6 +35,7 @@ impl LatencyPlan {
             searched: None,
             loads: args.load.clone(),
             time: args.time,
+            may_sleep: args.sleep,
         }))
     }
 }

@@ -139,7 +139,15 @@ impl<'a> Job<'a> {
             LatencyLoad::At(rate) => rate.to_string(),
         });
         let loads: Vec<String> = loads.collect();
-        let rule = format!("{}, {time} each through router and wire", loads.join(", "));
+        let sleep = if plan.may_sleep {
+            ", idle CPUs may sleep"
+        } else {
+            ""
+        };
+        let rule = format!(
+            "{}, {time} each through router and wire{sleep}",
+            loads.join(", ")
+        );
         let mut job = Self::of_sizes("latency", measurement, rule, (loads, time, 1));
         job.plan.search = plan.searches().then(|| search(measurement));
         job

@@ -15,6 +15,7 @@ use crate::search::saturation::{self, FIRST_BURST, SENDER_MAX};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
+use mpps_linux::cpu;
 use mpps_method::{Counts, FrameSpec, Histogram, Offer, Rate, Span, Trial, Verdict};
 use mpps_record::{self as record, LatencyLine};
 
@@ -42,6 +43,8 @@ pub struct LatencyPlan {
     pub loads: Vec<LatencyLoad>,
     /// Time of each load, through the router and again through the wire.
     pub time: Span,
+    /// Whether idle CPUs may sleep between frames, as the system lets them.
+    pub may_sleep: bool,
 }
 
 impl LatencyPlan {
@@ -232,6 +235,12 @@ fn measure_size(
     tester.warm_up = plan.measurement.warm_up;
     tester.forwards_at_most = forwards_at_most;
     line.receiver = Some(tester.traffic.receiver.into());
+    // Where it cannot be had, the line tells that CPUs slept.
+    let awake = match plan.may_sleep {
+        true => None,
+        false => cpu::keep_awake().ok(),
+    };
+    line.cpus_awake = awake.is_some();
     let mut loads = Vec::new();
     let ended = at_loads(&mut tester, plan, throughput, &mut loads, trials);
     line.doubts = line::doubts(&doubt::latency_doubts(&tester.surroundings(), &loads));

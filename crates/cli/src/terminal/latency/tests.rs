@@ -30,6 +30,7 @@ fn size(loads: Vec<LatencyLoad>) -> LatencyLine {
         receiver: None,
         throughput_fps: Some(1_600_000),
         throughput_given: false,
+        cpus_awake: true,
         loads,
         why: None,
         doubts: vec![Doubt {

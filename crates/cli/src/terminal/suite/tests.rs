@@ -13,6 +13,7 @@ fn latency(why: Option<&str>) -> LatencyLine {
         receiver: None,
         throughput_fps: Some(1_380_000),
         throughput_given: false,
+        cpus_awake: true,
         loads: vec![LatencyLoad {
             load_share: Some(1.0),
             load_fps: 1_380_000,
