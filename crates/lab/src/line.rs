@@ -131,6 +131,7 @@ pub(crate) const fn pairs(compared: &Compared) -> Pairs {
         looks: compared.looks,
         disturbed: compared.left_out.disturbed,
         distance: compared.left_out.distance,
+        moved: compared.moved,
         not_overloaded: compared.left_out.not_overloaded,
     }
 }

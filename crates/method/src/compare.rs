@@ -93,7 +93,7 @@ pub enum Finding {
 pub struct LeftOut {
     /// Too few windows of a trial were undisturbed.
     pub disturbed: u32,
-    /// The CPUs were not at one distance in both trials.
+    /// The CPUs were not at one distance in both trials, as they were in half of the others or more.
     pub distance: u32,
     /// A DUT forwarded all that was sent.
     pub not_overloaded: u32,
@@ -122,6 +122,8 @@ pub struct Compared {
     pub fixed_cost_ns: Option<Interval>,
     /// Pairs that it stands on.
     pub pairs: u32,
+    /// Of these, pairs whose CPUs were not at one distance.
+    pub moved: u32,
     /// Pairs left out.
     pub left_out: LeftOut,
     /// How often was looked.
@@ -137,6 +139,8 @@ struct Differences {
     cost: Option<(f64, f64)>,
     /// CPU time more at the fixed load, ns.
     fixed_ns: Option<f64>,
+    /// Whether the CPUs were at one distance in both trials at overload.
+    at_one: bool,
 }
 
 /// A comparison under way, of a variant with the base.
@@ -190,7 +194,8 @@ impl Comparison {
         look.map_or(0, |(pairs, _)| *pairs)
     }
 
-    /// Adds two turns next to each other. Says whether the pair counts; none does once the comparison has ended.
+    /// Adds two turns next to each other. Says whether the pair counts however often CPUs move in the others; none does once
+    /// the comparison has ended.
     pub fn add(&mut self, base: &Turn, variant: &Turn) -> bool {
         if self.ended.is_some() {
             return false;
@@ -198,20 +203,19 @@ impl Comparison {
         let added = differences(base, variant, self.rule.measure);
         let reason = |left_out: &mut LeftOut, why| match why {
             Unfit::Disturbed => left_out.disturbed += 1,
-            Unfit::Distance => left_out.distance += 1,
             Unfit::NotOverloaded => left_out.not_overloaded += 1,
         };
         match added {
             Ok(differences) => self.pairs.push(differences),
             Err(why) => reason(&mut self.left_out, why),
         }
-        added.is_ok()
+        added.is_ok_and(|pair| pair.at_one)
     }
 
     /// Looks, where there are pairs enough for the next look. Says whether the comparison has ended.
     pub fn look(&mut self) -> bool {
         let due = LOOKS.get(self.looks);
-        let Some(&(_, wrong)) = due.filter(|(pairs, _)| self.pairs.len() >= *pairs) else {
+        let Some(&(_, wrong)) = due.filter(|(pairs, _)| self.counting().count() >= *pairs) else {
             return self.ended.is_some();
         };
         if self.ended.is_none() {
@@ -233,19 +237,34 @@ impl Comparison {
         })
     }
 
+    /// The pairs whose CPUs were at one distance, where these are half of all or more. Where CPUs move all the time, all
+    /// pairs: a machine that does not know which of the two is the base moves for both alike.
+    fn counting(&self) -> impl Iterator<Item = &Differences> {
+        let at_one = self.pairs.iter().filter(|pair| pair.at_one).count();
+        let only_at_one = 2 * at_one >= self.pairs.len();
+        self.pairs
+            .iter()
+            .filter(move |pair| pair.at_one || !only_at_one)
+    }
+
     fn compared(&self, wrong: f64) -> Compared {
         let interval = |of: &dyn Fn(&Differences) -> Option<f64>| {
-            let samples: Vec<f64> = self.pairs.iter().filter_map(of).collect();
+            let samples: Vec<f64> = self.counting().filter_map(of).collect();
             signed_rank::interval(&samples, wrong / f64::from(self.tests))
         };
+        let pairs = self.counting().count() as u32;
         let mut compared = Compared {
             rate: interval(&|pair| Some(pair.rate)).map(share),
             cost_ns: interval(&|pair| pair.cost.map(|(base, variant)| variant - base)),
             cost: interval(&|pair| pair.cost.map(|(base, variant)| (variant / base).ln()))
                 .map(share),
             fixed_cost_ns: interval(&|pair| pair.fixed_ns),
-            pairs: self.pairs.len() as u32,
-            left_out: self.left_out,
+            pairs,
+            moved: self.counting().filter(|pair| !pair.at_one).count() as u32,
+            left_out: LeftOut {
+                distance: self.pairs.len() as u32 - pairs,
+                ..self.left_out
+            },
             looks: self.looks as u32,
             finding: Finding::NotDecided,
         };
@@ -291,13 +310,12 @@ pub(crate) fn share(Interval { low, middle, high }: Interval) -> Interval {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unfit {
     Disturbed,
-    Distance,
     NotOverloaded,
 }
 
 fn differences(base: &Turn, variant: &Turn, measure: Measure) -> Result<Differences, Unfit> {
     let overloads = (&base.overload, &variant.overload);
-    let (one, other) = rates(overloads)?;
+    let (one, other) = rates(overloads).ok_or(Unfit::Disturbed)?;
     let both = is_overloaded(overloads.0, one) && is_overloaded(overloads.1, other);
     if measure == Measure::Rate && !both {
         return Err(Unfit::NotOverloaded);
@@ -308,8 +326,11 @@ fn differences(base: &Turn, variant: &Turn, measure: Measure) -> Result<Differen
         return Err(Unfit::Disturbed);
     }
     let fixed = (&base.fixed, &variant.fixed);
-    let fixed_costs = rates(fixed).ok().and_then(|_| costs(fixed));
+    let at_one = is_at_one(overloads);
+    let is_like = is_at_one(fixed) || !at_one;
+    let fixed_costs = rates(fixed).filter(|_| is_like).and_then(|_| costs(fixed));
     Ok(Differences {
+        at_one,
         rate: (other / one).ln(),
         cost,
         fixed_ns: fixed_costs.map(|(base, variant)| variant - base),
@@ -322,13 +343,14 @@ pub fn is_overloaded(block: &Block, rate: f64) -> bool {
     rate <= OVERLOADED * block.sent.fps()
 }
 
-/// What two trials forwarded in their undisturbed windows, where they can be compared.
-fn rates((one, other): (&Block, &Block)) -> Result<(f64, f64), Unfit> {
-    let rates = rate(one).zip(rate(other)).ok_or(Unfit::Disturbed)?;
-    match one.distance.with(other.distance) {
-        Distance::Changed => Err(Unfit::Distance),
-        Distance::Steady(_) | Distance::Unknown => Ok(rates),
-    }
+/// What two trials forwarded in their undisturbed windows.
+fn rates((one, other): (&Block, &Block)) -> Option<(f64, f64)> {
+    rate(one).zip(rate(other))
+}
+
+/// Whether the CPUs were at one distance in both trials, as far as anybody knows.
+fn is_at_one((one, other): (&Block, &Block)) -> bool {
+    one.distance.with(other.distance) != Distance::Changed
 }
 
 /// The median rate of a trial's undisturbed windows, fps; `None` where there are too few, or where nothing was

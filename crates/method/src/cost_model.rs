@@ -83,6 +83,8 @@ pub enum CannotFit {
     NotANumber,
     /// A term's number is the same at all loads, and another one at saturation.
     Same(&'static str),
+    /// The best fit gives each frame no cost of its own.
+    Nothing,
     /// The cost at saturation changes by so large a part without one of the loads.
     Unsure(f64),
 }
@@ -92,7 +94,7 @@ impl fmt::Display for CannotFit {
         match self {
             Self::TooFew(points) => write!(
                 f,
-                "{points} trials below saturation are alike in the distance of the CPUs, and a model of the cost needs {POINTS_MIN}"
+                "only {points} of the trials below saturation are at one CPU distance, and a model of the cost needs {POINTS_MIN}"
             ),
             Self::NotANumber => {
                 f.write_str("a load has no cost, or no number of wake-ups or polls")
@@ -100,6 +102,9 @@ impl fmt::Display for CannotFit {
             Self::Same(term) => write!(
                 f,
                 "the {term} number hardly differs between the loads, but does at saturation, so its cost there is not known"
+            ),
+            Self::Nothing => f.write_str(
+                "the loads fit best where a frame costs nothing but its share of wake-ups, polls and waiting, which cannot be",
             ),
             Self::Unsure(part) => write!(
                 f,
@@ -165,6 +170,10 @@ impl CostModel {
         }
         let fit = |points: &[Point], allowed| best(points, allowed, waiting_max_ns);
         let terms = fit(points, ALL).ok_or(CannotFit::NotANumber)?;
+        let [frame_ns, ..] = terms;
+        if frame_ns <= 0.0 {
+            return Err(CannotFit::Nothing);
+        }
         // What each term and the cost at saturation are without any one of the loads.
         let without = |left_out: usize| {
             let others = points.iter().enumerate().filter(|(at, _)| *at != left_out);

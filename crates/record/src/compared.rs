@@ -198,11 +198,17 @@ pub fn check_profiles(
             .first()
             .is_some_and(|load| !load.stages.is_empty())
     };
-    if has_stages(one) && has_stages(other) {
-        Ok(())
-    } else {
-        Err(Refusal::Lacks("cost by stage"))
+    if !(has_stages(one) && has_stages(other)) {
+        return Err(Refusal::Lacks("cost by stage"));
     }
+    let few =
+        |line: &ProfileLine| (line.loads.first()).is_some_and(crate::ProfiledLoad::has_few_trials);
+    if few(one) || few(other) {
+        return Err(Refusal::Lacks(
+            "interval over trials, which needs 3 saturated trials: mpps explain --against takes turns",
+        ));
+    }
+    Ok(())
 }
 
 /// Refuses what differs in a member that is not compared, or in one of `more`.

@@ -119,8 +119,22 @@ pub struct Pairs {
     pub disturbed: u32,
     /// Left out because the CPUs were not at one distance.
     pub distance: u32,
+    /// Of those that count, pairs whose CPUs were not at one distance: where that is most pairs, none is left out for it.
+    #[serde(default)]
+    pub moved: u32,
     /// Left out because the DUT forwarded all that was sent.
     pub not_overloaded: u32,
+}
+
+impl fmt::Display for Pairs {
+    /// Those that count: `8 pairs`, `60 pairs, 48 of them at changing CPU distances`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} pairs", self.counted)?;
+        match self.moved {
+            0 => Ok(()),
+            moved => write!(f, ", {moved} of them at changing CPU distances"),
+        }
+    }
 }
 
 impl fmt::Display for Difference {
@@ -189,7 +203,7 @@ impl Difference {
     }
 
     fn different(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pairs = self.pairs.map(|pairs| format!(", {} pairs", pairs.counted));
+        let pairs = self.pairs.map(|pairs| format!(", {pairs}"));
         let pairs = pairs.unwrap_or_default();
         let rate = self.told_rate_change();
         let more = |median: f64, less| if median < 0.0 { less } else { "more" };
@@ -236,8 +250,8 @@ impl Difference {
         }
         write!(
             f,
-            " ({} pairs; left out: {} disturbed, {} at another CPU distance, {} not overloaded)",
-            pairs.counted, pairs.disturbed, pairs.distance, pairs.not_overloaded,
+            " ({pairs}; left out: {} disturbed, {} at changing CPU distances, {} not overloaded)",
+            pairs.disturbed, pairs.distance, pairs.not_overloaded,
         )
     }
 }
@@ -327,7 +341,7 @@ mod tests {
         assert_eq!(
             wide.to_string(),
             "not decided: -1.2 to +3.4 % frames/s, wider than asked for (15 pairs; left out: 0 disturbed, 0 at \
-             another CPU distance, 0 not overloaded)"
+             changing CPU distances, 0 not overloaded)"
         );
     }
 }

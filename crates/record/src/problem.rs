@@ -40,8 +40,7 @@ pub enum ReadError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Its reason.
-        #[source]
+        /// Its reason, which the message tells.
         error: io::Error,
     },
 }

@@ -107,6 +107,17 @@ pub struct ProfiledLoad {
     pub unplaced: Vec<FunctionCost>,
 }
 
+impl ProfiledLoad {
+    /// Fewer trials have no interval over trials.
+    pub const TRIALS_MIN: usize = 3;
+
+    /// Whether its intervals are those of few trials, or of their samples.
+    #[must_use]
+    pub const fn has_few_trials(&self) -> bool {
+        matches!(self.trials.len(), 1..Self::TRIALS_MIN)
+    }
+}
+
 /// A wire in the router's place, in turns with it, at a load little above what it carries: the bed's part of each stage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -56,7 +56,11 @@ pub fn sentence(line: &ProfileLine) -> String {
     parts.extend((own.len() > PARTS).then(|| format!("the rest {rest:.0}")));
     let fps = load.forwarding_fps;
     let [low, fps, high] = [fps.low, fps.median, fps.high].map(number::rate);
-    let at = format!(" at saturation, {fps} frames/s ({low} to {high})");
+    let ends = match load.has_few_trials() {
+        true => String::new(),
+        false => format!(" ({low} to {high})"),
+    };
+    let at = format!(" at saturation, {fps} frames/s{ends}");
     let of = match (&line.watched, &line.wire) {
         (Some(_), _) => String::new(),
         (None, Some(wire)) => format!(
@@ -71,7 +75,7 @@ pub fn sentence(line: &ProfileLine) -> String {
     };
     let mut told = format!(
         "{frame}: a frame costs {}{of}: {}",
-        span(&load.frame_ns),
+        cost(load),
         parts.join(", ")
     );
     let against = line.against.as_ref();
@@ -82,6 +86,18 @@ pub fn sentence(line: &ProfileLine) -> String {
         }
     }
     told
+}
+
+/// `570 ns (565 to 576)`, or what few trials tell.
+fn cost(load: &ProfiledLoad) -> String {
+    match load.trials.len() {
+        1 => format!("{:.0} ns (1 trial, so no interval)", load.frame_ns.median),
+        _ if load.has_few_trials() => format!(
+            "{:.0} ns ({:.0} and {:.0} in 2 trials)",
+            load.frame_ns.median, load.frame_ns.low, load.frame_ns.high
+        ),
+        _ => span(&load.frame_ns),
+    }
 }
 
 /// `259 ns (249 to 269)`.
@@ -128,10 +144,15 @@ pub fn evidence(line: &ProfileLine) -> Vec<String> {
             .map(|why| format!("Nothing is predicted: {}.", why.trim_end_matches('.'))),
     );
     told.extend(line.looking.as_ref().map(|looking| {
-        let [low, median, high] = [looking.ratio.low, looking.ratio.median, looking.ratio.high]
-            .map(number::percent);
-        let pairs = number::plural(looking.pairs as usize, "pair");
-        format!("With the sampler the router forwarded {median} of what it forwards without ({low} to {high}, {pairs}).")
+        let [low, median, high] =
+            [looking.ratio.low, looking.ratio.median, looking.ratio.high].map(number::percent);
+        let ends = match looking.pairs {
+            1 => "1 pair".to_owned(),
+            pairs => format!("{low} to {high}, {pairs} pairs"),
+        };
+        format!(
+            "With the sampler the router forwarded {median} of what it forwards without ({ends})."
+        )
     }));
     told
 }

@@ -34,12 +34,12 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
         ),
         ("loss", _) => "The share of frames lost at each load, from the highest down.".to_owned(),
         ("explain", _) => "Where the time of a frame goes, and what limits the router.".to_owned(),
+        ("latency", _) => {
+            "How long frames take at each load, through the router and through a wire.".to_owned()
+        }
         (_, Some(fixed)) => fixed_loads(fixed),
         ("fib-scale", _) => {
             "The cost of a frame against the number of routes and destinations.".to_owned()
-        }
-        ("latency", _) => {
-            "How long frames take at each load, through the router and through a wire.".to_owned()
         }
         ("back-to-back", _) => {
             "The longest burst of frames without a gap that the router takes without loss."
@@ -107,7 +107,7 @@ pub fn part(part: &Part) -> String {
 
 fn fixed_loads(fixed: &FixedLoads) -> String {
     format!(
-        "The loss at fixed loads ({} frames/s), {} of {} each.",
+        "The loss at fixed loads ({}), {} of {} each.",
         fixed.loads.join(", "),
         number::plural(fixed.trials as usize, "trial"),
         number::time(fixed.time_ns as f64)

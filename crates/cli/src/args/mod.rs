@@ -132,7 +132,7 @@ pub struct Cli {
 const TEMPLATE: &str =
     "{about}\n{usage-heading} {usage}\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}";
 
-const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 2 bad input or missing rights, 3 the host could not \
+const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met or every load lost frames, 2 bad input or missing rights, 3 the host could not \
                           be restored (run `mpps recover`), 4 too disturbed (try again), 130 interrupted.";
 /// The same in a line, for `-h`.
 const EXIT_CODES_SHORT: &str = "Exit codes: 0 measured, 1 not as expected, 2 failed, 3 not restored, 4 disturbed, 130 interrupted";

@@ -92,7 +92,15 @@ pub fn one_line(error: &Error, typed: &[String]) -> String {
         }
         ErrorKind::InvalidSubcommand => {
             let word = context(error, ContextKind::InvalidSubcommand);
-            format!("{verb} has no \"{word}\": give one of: {}", verbs(command))
+            match error.get(ContextKind::SuggestedSubcommand) {
+                Some(ContextValue::Strings(alike)) if !alike.is_empty() => {
+                    format!(
+                        "{verb} has no \"{word}\": did you mean {}?",
+                        alike.join(" or ")
+                    )
+                }
+                _ => format!("{verb} has no \"{word}\": give one of: {}", verbs(command)),
+            }
         }
         ErrorKind::UnknownArgument => {
             unknown(&verb, command, &context(error, ContextKind::InvalidArg))
@@ -170,7 +178,11 @@ fn joined(message: &str) -> String {
 }
 
 fn verbs(command: &Command) -> String {
-    let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    let names: Vec<&str> = command
+        .get_subcommands()
+        .filter(|verb| !verb.is_hide_set())
+        .map(Command::get_name)
+        .collect();
     names.join(", ")
 }
 

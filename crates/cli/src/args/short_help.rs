@@ -18,10 +18,7 @@ const SHOWN: &[(&str, &str)] = &[
         "fail_if_slower",
         "More than this much slower is exit code 1",
     ),
-    (
-        "frame",
-        "Frame sizes, octets with FCS [default: 64,imix,1518]",
-    ),
+    ("frame", "Frame sizes, octets with FCS, or a mix (imix)"),
     ("flows", "Flows in each direction"),
     ("ipv6", "Send IPv6 instead of IPv4"),
     ("table", "Routes for the router: MRT, bgpdump -m, or a list"),
@@ -46,8 +43,8 @@ const SHOWN: &[(&str, &str)] = &[
         "quick",
         "Finish within 15 minutes: fewer sizes, shorter trials",
     ),
-    ("only", "Only these parts, such as throughput,latency"),
-    ("except", "All parts but these, such as recovery"),
+    ("only", "Only these parts or settings, by their names"),
+    ("except", "All parts or settings but these"),
     // mpps table load
     ("bed", "The router of a bed that `mpps bed up` keeps"),
     (

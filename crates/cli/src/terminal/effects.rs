@@ -116,7 +116,7 @@ fn screened(screen: &Screen, columns: &[&SettingEffect]) -> String {
     let left_out = screen.disturbed + screen.distance + screen.not_overloaded;
     if left_out > 0 {
         text += &format!(
-            " {left_out} turns were left out and taken again ({} disturbed, {} at another CPU distance, {} not overloaded); incomplete blocks: {incomplete_blocks}.",
+            " {left_out} turns were left out and taken again ({} disturbed, {} at changing CPU distances, {} not overloaded); incomplete blocks: {incomplete_blocks}.",
             screen.disturbed, screen.distance, screen.not_overloaded
         );
     }
@@ -140,7 +140,7 @@ fn screened(screen: &Screen, columns: &[&SettingEffect]) -> String {
         (true, true) => " No two settings were seen that do not add.",
         (true, false) => " Whether two settings do not add needs more blocks.",
         (false, _) => {
-            " No effect is mixed with one of two settings. Those of two are mixed with each other:"
+            " The effects above contain no interaction of two settings. One was found, and it may be of any of these pairs:"
         }
     };
     text

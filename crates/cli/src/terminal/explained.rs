@@ -92,7 +92,11 @@ pub(super) fn part_table(
         let same = of_wire.iter().find(|bed| bed.part == part.part);
         same.map_or(0.0, |bed| bed.ns.median)
     };
-    let head = [name, "ns", "95 % interval", "bed", "share", "most of it in"];
+    let interval = match load.has_few_trials() {
+        true => "of samples",
+        false => "95 % interval",
+    };
+    let head = [name, "ns", interval, "bed", "share", "most of it in"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let parts = parts(load).into_iter();
     let shown = parts.filter(|part| verbose || part.samples > 0 || bed(part) >= 0.5);
@@ -116,7 +120,10 @@ pub(super) fn part_table(
         let sum = [
             "sum".to_owned(),
             format!("{whole:.0}"),
-            span(load.frame_ns),
+            match load.trials.len() {
+                1 => "1 trial".to_owned(),
+                _ => span(load.frame_ns),
+            },
             format!("{bed:.0}"),
         ];
         rows.push([&sum[..], &[String::new(), String::new()]].concat());

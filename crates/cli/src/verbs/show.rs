@@ -64,7 +64,9 @@ fn show(run: &Run, args: &ShowRecordArgs) -> Result<()> {
         outcome::show(run, &view)?;
     } else {
         let trials = run.trials.len();
-        terminal::error(&format!("run {name}: no result, {trials} trials"));
+        terminal::error(&format!(
+            "run {name}: it ended after {trials} trials without a result: mpps report shows the trials"
+        ));
     }
     tell_end(run);
     Ok(())

@@ -74,15 +74,25 @@ fn not_measured(loads: &[LoadLatency]) -> Option<Doubt> {
         .iter()
         .find(|load| load.router.counted().next().is_none())?;
     let last = load.router.trials.last()?;
+    let (why, next) = match last.verdict {
+        Verdict::NotOffered(_) => (
+            "Frames are sent one at a time, which costs the tester more than the batches of a search. It may not reach the throughput.",
+            "Give lower loads, or give the tester CPUs of its own (--tester-cpus).",
+        ),
+        _ => (
+            "These trials say nothing of the router.",
+            "Stop other programs, and run again when the machine is quieter.",
+        ),
+    };
     Some(Doubt {
         name: "latency-not-measured",
-        weight: Weight::Unknown(3),
+        weight: Weight::Another(0),
         seen: format!(
             "at {} no trial counts; the last: {}",
             load.load, last.verdict
         ),
-        why: "Frames are sent one at a time, which costs the tester more than the batches of a search. It may not reach the throughput.",
-        next: "Give lower loads, or give the tester CPUs of its own (--tester-cpus).",
+        why,
+        next,
     })
 }
 

@@ -11,6 +11,8 @@ const SEEN_MIN: f64 = 0.98;
 const UNCLASSIFIED_MAX: f64 = 0.01;
 /// Looking may lower the rate by this.
 const LOOKING_MAX: f64 = 0.02;
+/// Fewer pairs have no interval.
+const LOOKING_PAIRS: u32 = 6;
 
 /// What the rules look at.
 pub struct ProfileDoubts<'a> {
@@ -43,6 +45,7 @@ pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
         (weighed.limited_by != LimitedBy::Dut).then(not_saturated),
         self_test(weighed.tested),
         looking(weighed.line),
+        saturated.and_then(few_trials),
         saturated.and_then(|load| elsewhere(load, weighed.elsewhere)),
         weighed.line.wire.as_deref().and_then(parts_apart),
         search::voided(weighed.void.0, weighed.void.1),
@@ -128,10 +131,28 @@ fn self_test(tested: &[Completeness]) -> Option<Doubt> {
     })
 }
 
+fn few_trials(load: &ProfiledLoad) -> Option<Doubt> {
+    load.has_few_trials().then(|| Doubt {
+        name: "few-trials",
+        weight: Weight::Unsure(0),
+        seen: format!(
+            "the profile stands on {} saturated {}",
+            load.trials.len(),
+            match load.trials.len() {
+                1 => "trial",
+                _ => "trials",
+            }
+        ),
+        why: "Intervals of stages come from its samples alone. They do not tell how far trials differ.",
+        next: "Run again with more --trials, or when the machine is quieter.",
+    })
+}
+
 fn looking(line: &ProfileLine) -> Option<Doubt> {
-    let ratio = line.looking.as_ref()?.ratio;
-    // The interval tells whether it is more than chance.
-    (ratio.high < 1.0 - LOOKING_MAX).then(|| Doubt {
+    let looking = line.looking.as_ref()?;
+    let ratio = looking.ratio;
+    // The interval tells whether it is more than chance; a range of few pairs does not.
+    (looking.pairs >= LOOKING_PAIRS && ratio.high < 1.0 - LOOKING_MAX).then(|| Doubt {
         name: "cost-of-looking",
         weight: Weight::Shifted(5),
         seen: format!(
@@ -150,7 +171,7 @@ fn elsewhere(load: &ProfiledLoad, frame_ns: &[f64]) -> Option<Doubt> {
         name: "distance-changed",
         weight: Weight::Shifted(2),
         seen: format!(
-            "{left_out} of {} saturated trials were at another CPU distance, where a frame cost {ns:.0} ns in place of {:.0} ns",
+            "{left_out} of {} saturated trials were at another CPU distance, or it changed in them: a frame cost {ns:.0} ns in place of {:.0} ns",
             left_out + kept,
             load.frame_ns.median
         ),

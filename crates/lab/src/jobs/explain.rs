@@ -26,14 +26,14 @@ use crate::doubt::{self, ProfileDoubts};
 use crate::line::{self, interval};
 use crate::profile::Completeness;
 use crate::search::measurer::Measurer;
-use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, block, sent};
+use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, sent};
 use crate::tester::{EvidenceProbe, Fault, PlantedFault, Tester, TesterError};
 use crate::traffic::Traffic;
-use load::{Saturated, forwards, load_of};
+use load::{Saturated, forwards, is_overloaded, load_of};
 use look::{Beside, Look};
 use model::Tried;
 use mpps_method::saturation::{Distance, Interval, of_one_distance};
-use mpps_method::{FrameSpec, Offer, Rate, Span, Trial, Verdict, compare, statistics};
+use mpps_method::{FrameSpec, Offer, Rate, Span, Trial, Verdict, statistics};
 use mpps_record::{Looking, ProfileLine};
 use split::Profiled;
 use wire::Wires;
@@ -260,7 +260,7 @@ impl Explainer<'_> {
             {
                 let rate = Rate::from_fps(maximum * share);
                 let profiled = self.trial(rate, Phase::Fixed, Beside::Look, trials)?;
-                if counts(&profiled.judged) {
+                if counts(&profiled.judged) && !is_overloaded(&profiled) {
                     lower.push((*share, profiled));
                 }
             }
@@ -303,7 +303,7 @@ impl Explainer<'_> {
                 continue;
             };
             most = most.max(rate);
-            if compare::is_overloaded(&block(first.judged.trial), rate) {
+            if is_overloaded(&first) {
                 break;
             }
             load = Rate::from_fps(load.fps() * 2.0);

@@ -33,9 +33,10 @@ pub fn apply(args: &ApplyArgs) -> Result<Exit> {
         let count = plan.changes.len();
         terminal::out(&terminal::settings_planned(&plan, netns));
         terminal::out(&terminal::files_planned(&plan, &applied.files));
-        terminal::out(&format!(
-            "\nNothing was changed: {count} settings would be.\n"
-        ));
+        terminal::out(&match count {
+            0 => "\nAll settings are as advised: there is nothing to change.\n".to_owned(),
+            _ => format!("\nNothing was changed: {count} settings would be.\n"),
+        });
     } else {
         terminal::out(&terminal::settings_applied(&plan, &applied));
         terminal::note(&next(args, &site, !plan.changes.is_empty()));

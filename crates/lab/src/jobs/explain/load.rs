@@ -42,6 +42,12 @@ pub(super) fn forwards(profiled: &Profiled) -> Option<f64> {
     compare::rate(&block(profiled.judged.trial.clone()))
 }
 
+/// Whether the router forwarded less than it was offered. What the machine took is left out.
+pub(super) fn is_overloaded(profiled: &Profiled) -> bool {
+    let block = block(profiled.judged.trial.clone());
+    compare::rate(&block).is_some_and(|rate| compare::is_overloaded(&block, rate))
+}
+
 fn blocks(tried: &[Profiled]) -> Vec<Block> {
     tried
         .iter()
