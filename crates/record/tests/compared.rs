@@ -162,3 +162,26 @@ fn looks_at_traffic_of_others_are_not_compared() {
     let refused = Err(Refusal::Lacks("load that saturates the router"));
     assert_eq!(check(&profile(Some(Watched::default()))), refused);
 }
+
+#[test]
+fn profiles_of_few_trials_are_not_compared() {
+    let run = golden().0;
+    let check = |trials: &[u32]| {
+        let line = ProfileLine {
+            loads: vec![ProfiledLoad {
+                stages: vec![PartCost::default()],
+                trials: trials.to_vec(),
+                ..ProfiledLoad::default()
+            }],
+            ..ProfileLine::default()
+        };
+        check_profiles((&run, &line), (&run, &line), TERMS)
+    };
+    assert_eq!(check(&[1, 2, 3]), Ok(()));
+    for few in [&[1][..], &[1, 2]] {
+        let Err(Refusal::Lacks(what)) = check(few) else {
+            panic!("{few:?} was compared");
+        };
+        assert!(what.starts_with("interval over trials"), "{what}");
+    }
+}
