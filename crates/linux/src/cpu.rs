@@ -269,29 +269,17 @@ pub enum Class {
 /// # Errors
 /// No such task (ESRCH), priority out of range (EINVAL), no right (EPERM).
 pub fn set_fifo(tid: i32, priority: u8) -> Result<()> {
-    set_class(tid, libc::SCHED_FIFO, i32::from(priority), "SCHED_FIFO")
-}
-
-/// Puts a task back into SCHED_OTHER; task 0 is the calling thread.
-///
-/// # Errors
-/// No such task (ESRCH), no right (EPERM).
-pub fn set_other(tid: i32) -> Result<()> {
-    set_class(tid, libc::SCHED_OTHER, 0, "SCHED_OTHER")
-}
-
-fn set_class(tid: i32, policy: i32, priority: i32, name: &str) -> Result<()> {
     let param = libc::sched_param {
-        sched_priority: priority,
+        sched_priority: i32::from(priority),
     };
     // SAFETY: `param` lives across the call and is only read by the kernel.
-    let rc = unsafe { libc::sched_setscheduler(tid, policy, &raw const param) };
+    let rc = unsafe { libc::sched_setscheduler(tid, libc::SCHED_FIFO, &raw const param) };
     if rc == 0 {
         return Ok(());
     }
     let error = Error::last(
         "set scheduling class",
-        format!("{name} priority {priority}: {}", task_name(tid)),
+        format!("SCHED_FIFO priority {priority}: {}", task_name(tid)),
     );
     Err(match error.errno() {
         Some(libc::EPERM) => error.with_remedy("needs CAP_SYS_NICE; run as root"),
@@ -408,7 +396,7 @@ mod tests {
         let nobody = 2_000_000_000;
         assert_eq!(affinity(nobody).unwrap_err().errno(), Some(libc::ESRCH));
         assert_eq!(class(nobody).unwrap_err().errno(), Some(libc::ESRCH));
-        assert_eq!(set_other(nobody).unwrap_err().errno(), Some(libc::ESRCH));
+        assert_eq!(set_fifo(nobody, 1).unwrap_err().errno(), Some(libc::ESRCH));
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! Perf events: a clock to hang eBPF programs on ([`CpuClock`]), samples of a CPU's work ([`CpuSampler`]), and counts of
-//! it ([`CpuCounter`]).
+//! Perf events: samples of a CPU's work ([`CpuSampler`]), and counts of it ([`CpuCounter`]).
 
 mod counter;
 mod memory;
@@ -12,7 +11,7 @@ pub use memory::memory_traffic;
 pub use record::{Record, Sampled, records};
 pub use sampler::{CpuSampler, SamplingClock};
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::error::{Error, Result};
 
@@ -44,49 +43,6 @@ struct Attributes {
     clock: libc::clockid_t,
 }
 const _: () = assert!(size_of::<Attributes>() == 96);
-
-/// A clock that ticks on one CPU whatever runs there, idle included (`PERF_COUNT_SW_CPU_CLOCK`,
-/// a high-resolution timer). Made silent: it ticks when an eBPF program is attached and the event
-/// enabled (libbpf's `attach_perf_event` does both). Dropping it stops it.
-#[derive(Debug)]
-pub struct CpuClock {
-    fd: OwnedFd,
-}
-
-impl CpuClock {
-    /// Opens a clock on this CPU that ticks each `period_ns` nanoseconds; the kernel raises periods
-    /// below 10 000 to that (`kernel/events/core.c`, `perf_swevent_start_hrtimer`).
-    ///
-    /// # Errors
-    /// The CPU is offline or does not exist (ENODEV, EINVAL), no right (EACCES, EPERM).
-    pub fn open(cpu: usize, period_ns: u64) -> Result<Self> {
-        let attributes = Attributes {
-            kind: PERF_TYPE_SOFTWARE,
-            config: PERF_COUNT_SW_CPU_CLOCK,
-            sample_period: period_ns,
-            ..Attributes::default()
-        };
-        let object = format!("clock of {period_ns} ns on CPU {cpu}");
-        let fd = open(attributes, cpu, &object)?;
-        Ok(Self { fd })
-    }
-
-    /// Time this clock has counted, nanoseconds; 0 until it is enabled.
-    ///
-    /// # Errors
-    /// The CPU went offline.
-    pub fn counted_ns(&self) -> Result<u64> {
-        counted(&self.fd, "perf clock")
-    }
-
-    /// Starts the clock, for users without libbpf.
-    ///
-    /// # Errors
-    /// None known for an open event.
-    pub fn enable(&self) -> Result<()> {
-        switch(&self.fd, Switch::Enable, "perf clock")
-    }
-}
 
 /// What an event has counted; the kernel brings it up to date.
 fn counted(event: &OwnedFd, object: &str) -> Result<u64> {
@@ -154,17 +110,5 @@ fn open(mut attributes: Attributes, cpu: usize, object: &str) -> Result<OwnedFd>
                 _ => error,
             })
         }
-    }
-}
-
-impl AsFd for CpuClock {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
-    }
-}
-
-impl From<CpuClock> for OwnedFd {
-    fn from(clock: CpuClock) -> Self {
-        clock.fd
     }
 }

@@ -1,11 +1,10 @@
-//! Kernel threads of NAPI, per-task times, perf clocks. Needs root.
+//! Kernel threads of NAPI, per-task times. Needs root.
 
 mod scratch;
 
 use std::fs;
 
 use mpps_linux::cpu::{self, Class};
-use mpps_linux::perf::CpuClock;
 use mpps_linux::{ethtool, kernel, napi, procstat, task};
 use scratch::{joined, last_cpu, privileged, skip, wait_for};
 
@@ -49,8 +48,6 @@ fn a_veths_napi_thread_is_pinned_and_real_time() {
         task::schedstat(pid).unwrap().slices > 0,
         "the thread has never run"
     );
-    cpu::set_other(pid).unwrap();
-    assert_eq!(cpu::class(pid).unwrap(), Class::Other);
 }
 
 #[test]
@@ -96,25 +93,6 @@ fn kernel_threads_are_not_user_tasks_of_the_same_name() {
     }
     let kthreadd = task::find_kthreads(|name| name == "kthreadd").unwrap();
     assert_eq!(kthreadd, [(2, "kthreadd".to_owned())]);
-}
-
-#[test]
-fn a_perf_clock_counts_the_time_of_its_cpu() {
-    if !privileged() {
-        return;
-    }
-    let cpu = last_cpu().iter().next().unwrap();
-    let clock = match CpuClock::open(cpu, 100_000) {
-        Ok(clock) => clock,
-        Err(error) => return skip(&format!("perf events: {error}")),
-    };
-    assert_eq!(clock.counted_ns().unwrap(), 0, "silent until enabled");
-    clock.enable().unwrap();
-    let counted = wait_for("the clock to count 1 ms", || {
-        Some(clock.counted_ns().unwrap()).filter(|&ns| ns > 1_000_000)
-    });
-    assert!(counted < 10_000_000_000);
-    assert!(CpuClock::open(100_000, 100_000).is_err());
 }
 
 #[test]

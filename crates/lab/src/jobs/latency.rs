@@ -192,8 +192,8 @@ impl LoadLatency {
     }
 }
 
-/// Measures one frame size after the other on the bed, and tells each; returns what ended the run, or a size, and what a
-/// search found, here or before.
+/// Measures one frame size after the other on the bed, and tells each; returns what ended the run, or a size, and what
+/// a search found, here or before.
 pub fn measure(
     bed: &Bed,
     plan: &LatencyPlan,

@@ -13,8 +13,8 @@ crate::named! {
     /// A set of attributes for goals.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Preset {
-        /// An estimate in seconds: trials of 1 s, five at a load at most, 25 in all. A load is found by one trial, and the
-        /// result confirmed by more of them, so that a lucky trial does not make it.
+        /// An estimate in seconds: trials of 1 s, five at a load at most, 25 in all. A load is found by one trial, and
+        /// the result confirmed by more of them, so that a lucky trial does not make it.
         Quick = "quick",
         /// As FD.io CSIT measures: trials of 1 s, up to 21 at a load, of which half may exceed; NDR and PDR.
         Csit = "csit",
