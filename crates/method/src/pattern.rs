@@ -45,6 +45,8 @@ pub struct Losses {
     pub last: Run,
     /// Frames sent after it, without those that were sent in disturbances.
     pub left: u64,
+    /// The same before the first.
+    pub before: u64,
     /// Runs by length: `[n]` counts those of 2^n to 2^(n+1) - 1 frames.
     pub run_lengths: Vec<u64>,
     /// Episodes: runs with less than 1 ms, or fewer than 64 frames, from one to the next are one episode.
@@ -59,7 +61,8 @@ pub struct Losses {
     pub spacing_mean: f64,
     /// Standard deviation of the same over its mean.
     pub spacing_cv: f64,
-    /// The most frequent of these distances, frames, and how many runs are so far from the one before.
+    /// The most frequent of these distances, frames, and how many runs are so far from the one before, or would be if
+    /// those in disturbances counted.
     pub spacing_commonest: (u64, u64),
     /// Frames lost in each of [`WINDOWS`] equal parts of the trial.
     pub windows: Vec<u64>,
@@ -90,9 +93,13 @@ impl Losses {
         let mut losses = tally.conclude()?;
         let starts = runs.map(|run| run.first);
         let spaced = starts.clone().skip(1).zip(starts);
-        let as_often = spaced
-            .filter(|(next, this)| next - this == commonest)
-            .count();
+        // Where those between fall into disturbances a multiple is as good.
+        let is_passed_over = |at: u64| without.iter().any(|range| range.contains(&at));
+        let repeats = |&(next, this): &(u64, u64)| {
+            let mut between = (this + commonest..next).step_by(commonest as usize);
+            (next - this) % commonest == 0 && between.all(is_passed_over)
+        };
+        let as_often = spaced.filter(repeats).count();
         losses.spacing_commonest = (commonest, as_often as u64);
         Some(losses)
     }
@@ -167,6 +174,7 @@ impl Tally {
             first_runs: Vec::new(),
             longest: nothing,
             last: nothing,
+            before: 0,
             left: 0,
             run_lengths: Vec::new(),
             episodes: 0,
@@ -200,6 +208,8 @@ impl Tally {
                 self.end_episode();
             }
             self.add_spacing(began - self.began);
+        } else {
+            self.losses.before = run.first;
         }
         let (lost, longest) = &mut self.episode;
         *lost += run.frames;
