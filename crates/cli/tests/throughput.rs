@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 const ATTEMPTS: u32 = 6;
 
 /// A third of it is for overload; without, that takes 10 s.
-const BUDGET: &str = "12s";
+const BUDGET: &str = "9s";
 
 /// Short trials, coarse steps, little overload.
 const QUICK: [&str; 9] = [
