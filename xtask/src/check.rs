@@ -77,8 +77,9 @@ fn whole() -> Result<Tally, Failure> {
         }
     };
     let able = rights();
-    // The first lane computes, the second one mostly waits: for a trial's time, for what the kernel takes down.
-    let lanes: [&[Group]; 2] = [&[Group::Free, Group::Beside], &[Group::Counted]];
+    // Those on beds mostly wait: for a trial's time, for what the kernel takes down. What computes comes last, because it
+    // has both CPUs when the other lane is done.
+    let lanes: [&[Group]; 2] = [&[Group::Beside, Group::Free], &[Group::Counted]];
     let mut ended = suite::run_lanes(&programs, &lanes, able)?;
     ended.extend(suite::run_lanes(&programs, &[&[Group::Alone]], able)?);
     let mut on_beds = Outcome::default();

@@ -9,11 +9,13 @@ use std::process::Stdio;
 use std::time::Instant;
 
 /// Tests without bed and without rights. Every crate's unit tests are among them.
-const FREE: [&str; 26] = [
+const FREE: [&str; 28] = [
     "cli/bad_input",
+    "cli/campaign_plans",
     "cli/compare_series",
     "cli/generate",
     "cli/help",
+    "cli/profiles",
     "cli/records",
     "cli/report",
     "cli/show",
@@ -39,14 +41,16 @@ const FREE: [&str; 26] = [
 ];
 
 /// Tests on beds or namespaces of their own that send nothing: set-up, recovery, routes, refusals.
-const BESIDE: [&str; 19] = [
+const BESIDE: [&str; 21] = [
     "cli/fib",
+    "cli/top",
     "cli/tune_apply",
     "ebpf/programs",
     "lab/bed",
     "lab/fib",
     "lab/fib_host",
     "lab/fib_iproute2",
+    "lab/frames",
     "lab/recover",
     "lab/set_up",
     "lab/tune_apply",
@@ -62,7 +66,8 @@ const BESIDE: [&str; 19] = [
 ];
 
 /// Tests of trials that hold whatever disturbs the machine: every frame is accounted for, and what is left of a run.
-const COUNTED: [&str; 11] = [
+const COUNTED: [&str; 12] = [
+    "cli/campaign",
     "cli/doctor",
     "cli/safety",
     "cli/trial",

@@ -279,6 +279,9 @@ fn the_documents_workflow_runs() {
     let shown = run(mpps(&["show", "--json"]).arg(&record));
     let rules = &json(&shown)["comparisons"][0]["variants"][1];
     assert_eq!(rules["difference"]["finding"], "different", "{rules}");
+    let end = |change: &str, name: &str| rules["difference"][change][name].as_f64();
+    assert!(end("rate_change", "high") < Some(-0.2), "{rules}");
+    assert!(end("cost_ns", "low") > Some(100.0), "{rules}");
     let text = rules["text"].as_str().expect("words");
     assert!(
         text.starts_with("after: ") && text.contains(" more a frame for the router"),
@@ -313,7 +316,7 @@ fn step(scratch: &Scratch, bin: &Path, text: &str) -> Ended {
         .current_dir(folder)
         .env("PATH", format!("{}:{path}", bin.display()))
         .env("BASE", "HEAD")
-        .env("BUDGET", "45s")
+        .env("BUDGET", "30s")
         .env("GITHUB_STEP_SUMMARY", scratch.path("summary.md")))
 }
 
@@ -370,14 +373,18 @@ fn a_build_that_cannot_take_turns_is_refused() {
     assert!(alone.error().contains("--b-binary"), "{alone:?}");
 }
 
-/// The variants of two builds that took turns: too few for a finding, but each has its numbers.
-fn builds(b: &str) -> Vec<Value> {
+/// The variants of two builds that took turns: too few for a finding, but each has its numbers. `None`: the machine was too
+/// restless for any.
+fn builds(b: &str) -> Option<Vec<Value>> {
     let scratch = Scratch::new("builds-rules");
     let path = scratch.path("record.jsonl");
     let mut words = vec!["compare", "--a-binary", door::MPPS, "--b-binary", b];
     words.extend(["--budget", "12s", "--json", "--record"]);
     words.extend(path.to_str());
     let ended = run(&mut mpps(&words));
+    if ended.code == Some(2) && ended.error().contains("no trial of a build counts") {
+        return None;
+    }
     assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
     let read = mpps_record::read_file(&path).expect("a record");
     assert!(read.problems.is_empty(), "{:?}", read.problems);
@@ -387,7 +394,7 @@ fn builds(b: &str) -> Vec<Value> {
     // Nothing that a comparison of builds would not use.
     assert!(trials.iter().all(|trial| trial.phase != Phase::Wire));
     let variants = json(&ended)["comparisons"][0]["variants"].clone();
-    variants.as_array().expect("variants").clone()
+    Some(variants.as_array().expect("variants").clone())
 }
 
 #[test]
@@ -404,7 +411,10 @@ fn builds_differ_by_what_one_adds_to_its_bed() {
     std::fs::write(&slower, text).expect("write");
     std::fs::set_permissions(&slower, std::fs::Permissions::from_mode(0o755)).expect("chmod");
     let slower = slower.to_str().expect("UTF-8");
-    let variants = builds(slower);
+    let Some(variants) = builds(slower) else {
+        println!("SKIP: needs a quieter machine: no trial of a build counts");
+        return;
+    };
     let digests: Vec<Option<&str>> = (variants.iter())
         .map(|variant| variant["binary"]["sha256"].as_str())
         .collect();

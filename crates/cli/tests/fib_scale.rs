@@ -15,7 +15,7 @@ const SEARCH: [&str; 8] = [
     "--time",
     "0.1",
     "--budget",
-    "9s",
+    "6s",
     "--min-rate",
     "10k",
     "--max-rate",

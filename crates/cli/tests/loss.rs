@@ -100,7 +100,7 @@ fn a_policers_rate_is_seen_in_the_curve() {
     std::fs::write(&script, rules).expect("write");
     std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("executable");
     let script = script.to_str().expect("UTF-8");
-    let words = "--frame 64 --time 0.3 --max-rate 40k --json --dut-setup";
+    let words = "--frame 64 --time 0.3 --max-rate 40k --budget 12s --json --dut-setup";
     let words: Vec<&str> = words.split(' ').chain([script]).collect();
     let ended = loss(&scratch, &words);
     assert_gone(ended.bed());

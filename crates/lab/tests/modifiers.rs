@@ -108,19 +108,19 @@ fn queries_are_answered_and_are_no_frames() {
             ipv6,
             bidirectional,
             frames: support::trials::frames("128"),
-            queries_per_s: Some(20),
+            queries_per_s: Some(50),
             ..support::traffic()
         };
         let mut tester = tester(&bed, &traffic, 200_000);
-        let trial = run_whole(&mut tester, 50_000.0, 1_000);
+        let trial = run_whole(&mut tester, 50_000.0, 400);
         assert_closed(&trial, "queries");
         let queries = trial.queries.expect("queries");
-        assert!((10..=23).contains(&queries.asked), "{nic:?}: {queries:?}");
+        assert!((10..=26).contains(&queries.asked), "{nic:?}: {queries:?}");
         assert_eq!(queries.answered, queries.asked, "{nic:?}");
         assert_eq!(trial.counts().received, trial.counts().sent);
         // Its answers find no way back: the trial tells it, and its frames pass all the same.
         ip(dut, "route add blackhole 169.254.77.2/32");
-        let trial = support::trials::run(&mut tester, 50_000.0, 500);
+        let trial = support::trials::run(&mut tester, 50_000.0, 200);
         let queries = trial.queries.expect("queries");
         assert!(queries.asked > 0 && queries.answered == 0, "{queries:?}");
         assert!(trial.counts().received > 0);

@@ -56,8 +56,8 @@ fn is_exact(trial: &ResetTrial) -> bool {
 /// So many resets that count are a fault of the meter if none of them is told exactly.
 const INEXACT: u32 = 5;
 
-/// One of a few resets is told exactly: a restless machine loses frames of its own.
-fn assert_told(bed: &Bed, part: Part, traffic: &Traffic) {
+/// One of a few resets is told exactly: a restless machine loses frames of its own. False where it is too restless.
+fn assert_told(bed: &Bed, part: Part, traffic: &Traffic) -> bool {
     let traffic = Traffic {
         all_timed: true,
         ..traffic.clone()
@@ -80,6 +80,7 @@ fn assert_told(bed: &Bed, part: Part, traffic: &Traffic) {
         support::skip!("a quieter machine: {part:?}, {quiet} of {INEXACT} resets count");
     }
     assert!(found, "{part:?} {traffic:?}");
+    true
 }
 
 #[test]
@@ -94,8 +95,13 @@ fn a_reset_lasts_as_long_as_the_part_is_away() {
             frames: frames(if ipv6 { "78" } else { "64" }),
             ..support::traffic()
         };
-        assert_told(&bed, Part::Link, &traffic);
-        assert_told(&bed, Part::Routes, &traffic);
+        let parts = [Part::Link, Part::Routes];
+        if !parts
+            .into_iter()
+            .all(|part| assert_told(&bed, part, &traffic))
+        {
+            return;
+        }
     }
 }
 
@@ -114,7 +120,10 @@ fn loaded_routes_are_put_back() {
         ..support::traffic()
     };
     for part in [Part::Link, Part::Routes] {
-        assert_told(&bed, part, &traffic);
+        let is_told = assert_told(&bed, part, &traffic);
         assert_eq!(fib::held(&bed).expect("a dump"), before, "{part:?}");
+        if !is_told {
+            return;
+        }
     }
 }

@@ -45,6 +45,8 @@ pub struct Losses {
     pub last: Run,
     /// Frames sent after it, without those that were sent in disturbances.
     pub left: u64,
+    /// The same before the first.
+    pub before: u64,
     /// Runs by length: `[n]` counts those of 2^n to 2^(n+1) - 1 frames.
     pub run_lengths: Vec<u64>,
     /// Episodes: runs with less than 1 ms, or fewer than 64 frames, from one to the next are one episode.
@@ -172,6 +174,7 @@ impl Tally {
             first_runs: Vec::new(),
             longest: nothing,
             last: nothing,
+            before: 0,
             left: 0,
             run_lengths: Vec::new(),
             episodes: 0,
@@ -205,6 +208,8 @@ impl Tally {
                 self.end_episode();
             }
             self.add_spacing(began - self.began);
+        } else {
+            self.losses.before = run.first;
         }
         let (lost, longest) = &mut self.episode;
         *lost += run.frames;

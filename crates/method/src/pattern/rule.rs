@@ -103,7 +103,7 @@ impl fmt::Display for LossPattern {
 
 pub(super) fn pattern(losses: &Losses) -> LossPattern {
     let lost = losses.lost as f64;
-    let first = losses.first_runs.first().map_or(0, |run| run.first) as f64;
+    let first = losses.before as f64;
     let (every, as_often) = losses.spacing_commonest;
     if losses.runs >= PERIODS
         && as_often as f64 >= SAME * (losses.runs - 1) as f64

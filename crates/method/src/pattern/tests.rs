@@ -168,6 +168,27 @@ fn counted_loss_stays_periodic_with_a_few_others() {
     );
 }
 
+/// What was lost in disturbances is left out. What repeats, repeats across them; what came in them alone, does not.
+#[test]
+fn counted_loss_stays_periodic_beside_disturbances() {
+    let sent = 40_000;
+    let with = |lost: fn(u64) -> bool, without: &[Range<u64>]| {
+        let mut words = vec![u64::MAX; sent as usize / 64 + 1];
+        for sequence in (0..sent).filter(|&sequence| lost(sequence)) {
+            words[(sequence / 64) as usize] &= !(1 << (sequence % 64));
+        }
+        let losses = Losses::from_bitmap(&words, sent, SECOND, without);
+        losses.expect("loss").pattern()
+    };
+    let counted = |sequence| sequence % 1_000 == 500;
+    // The first three, one, and two that follow each other.
+    let hidden = [0..2_900, 7_400..7_600, 12_000..14_000];
+    let every = 1_000;
+    assert_eq!(with(counted, &hidden), LossPattern::Periodic { every });
+    let gaps = |sequence| sequence % 1_000 == 500 && sequence / 1_000 % 6 != 1;
+    assert_eq!(with(gaps, &hidden[2..]), LossPattern::Mixed);
+}
+
 #[test]
 fn a_policer_overflows_with_any_traffic() {
     for (rate, batch) in [
