@@ -290,27 +290,6 @@ proptest::proptest! {
     }
 }
 
-/// A disturbance passes over a loss now and then, so that some distances are twice as long.
-#[test]
-fn counted_loss_stays_periodic_around_what_is_passed_over() {
-    let (sent, every) = (20_000, 1_000);
-    let mut words = vec![u64::MAX; 313];
-    for sequence in (every / 2..sent).step_by(every as usize) {
-        words[(sequence / 64) as usize] &= !(1_u64 << (sequence % 64));
-    }
-    let passed_over = |first: u64| first..first + 300;
-    let without = [7_400, 13_400].map(passed_over);
-    let losses = Losses::from_bitmap(&words, sent, SECOND, &without).expect("loss");
-    assert_eq!(losses.lost, 18);
-    assert_eq!(losses.pattern(), LossPattern::Periodic { every });
-    // Where the frames between did come, they were not lost.
-    for sequence in [7_500, 13_500] {
-        words[sequence / 64] |= 1_u64 << (sequence % 64);
-    }
-    let losses = Losses::from_bitmap(&words, sent, SECOND, &[]).expect("loss");
-    assert_ne!(losses.pattern(), LossPattern::Periodic { every });
-}
-
 /// What is passed over is no stretch without loss: it must not make lumps of loss that is even.
 #[test]
 fn loss_by_chance_stays_that_beside_disturbances() {
