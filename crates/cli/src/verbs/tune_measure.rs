@@ -2,6 +2,7 @@
 
 use super::contract::{Asked, Measure, Place};
 use super::measure::measure;
+use super::tune_beds;
 use crate::args::MeasureSettingsArgs;
 use crate::exit::Exit;
 use crate::plan::{Planned, SettingsPlan, unmeasured_in_words};
@@ -10,9 +11,11 @@ use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::{Context, Result};
 use mpps_lab::bed::Bed;
+use mpps_lab::clock::monotonic_ns;
 use mpps_lab::jobs::settings::{self, Outcome};
 use mpps_lab::jobs::{Observer, ResultObserver};
 use mpps_lab::traffic::Traffic;
+use std::ffi::OsString;
 use std::fmt::Write;
 
 /// Runs the verb.
@@ -23,7 +26,8 @@ pub fn run(args: &MeasureSettingsArgs) -> Result<Exit> {
     if let Some(path) = &args.resume {
         check_resumable(path)?;
     }
-    let plan = Planned::<SettingsPlan>::new(args)?;
+    let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let plan = Planned::<SettingsPlan>::new(args, &typed)?;
     let mut output = args.output.clone();
     output.record = output.record.or_else(|| args.resume.clone());
     let asked = Asked {
@@ -46,6 +50,10 @@ impl Measure for SettingsPlan {
             + &format!("measured     {}\n", self.ids().join(", "))
             + &format!("rule         {}\n", self.job().rule)
             + &format!("time         {}\n\n", self.time());
+        for two in &self.beds {
+            let [a, b] = two.row.beds().unwrap_or_default();
+            let _ = writeln!(text, "{} on two beds: {a} and {b}", two.row.id);
+        }
         for (row, why) in &self.left_out {
             let _ = writeln!(text, "{} {}", row.id, unmeasured_in_words(why));
         }
@@ -77,14 +85,16 @@ impl Measure for SettingsPlan {
             ));
         }
         let (turns, names) = (earlier.turns, earlier.names);
-        let mut results = recorder
-            .with(|outcome: &Outcome, _| vec![effects_line(outcome, &self.measured, &names)]);
-        results.size_begins(Some(self.measured.how.budget));
-        let outcome = settings::measure(place.bed()?, &self.measured, turns, &mut results)?;
-        let written = results.result(&outcome);
-        outcome
-            .error
-            .map_or(Ok(()), |error| Err(error.into()))
+        recorder.size_begins(Some(self.measured.how.budget));
+        let begun_ns = monotonic_ns();
+        let mut outcome = settings::measure(place.bed()?, &self.measured, turns.clone(), recorder)?;
+        let beds = tune_beds::measure(self, &mut outcome, &turns, begun_ns, recorder);
+        let written = recorder
+            .with(|outcome: &Outcome, _| vec![effects_line(outcome, &self.measured, &names)])
+            .result(&outcome);
+        let ended = outcome.error.map_or(Ok(()), |error| Err(error.into()));
+        ended
+            .and(beds)
             .and(written.with_context(|| recorder.record().not_written()))
     }
 }
