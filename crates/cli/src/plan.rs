@@ -36,7 +36,7 @@ pub use loss::{loss, trials_of};
 pub use recovery::RecoveryPlan;
 pub use reset::{ResetPlan, check as check_parts};
 pub use rfc2544::suite;
-pub use settings::{SettingsPlan, words as unmeasured_in_words};
+pub use settings::{SettingsPlan, TwoBeds, words as unmeasured_in_words};
 pub use sweep::{SweepPlan, steps as sweep_steps};
 
 use crate::args::{BedChoiceArgs, PortArgs, SearchArgs, SetUpArgs, ThroughputArgs, TrafficArgs};

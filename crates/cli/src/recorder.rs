@@ -191,6 +191,10 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
+    fn told(&self) -> u32 {
+        self.trials
+    }
+
     fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
         self.trials = report.number;
         let begun = report.trial.begun.map(Span::as_nanos);
@@ -235,7 +239,7 @@ pub struct Results<'a, F> {
 
 impl<F> Observer for Results<'_, F> {
     fn told(&self) -> u32 {
-        self.recorder.trials
+        self.recorder.told()
     }
 
     fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {

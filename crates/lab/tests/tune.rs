@@ -3,8 +3,9 @@
 mod support;
 
 use mpps_lab::bed::{Bed, BedPlan, Front};
-use mpps_lab::jobs::compare::ComparePlan;
-use mpps_lab::jobs::settings::{self, Earlier, Recorded, SettingsPlan};
+use mpps_lab::clock::Deadline;
+use mpps_lab::jobs::compare::{ComparePlan, Variant};
+use mpps_lab::jobs::settings::{self, Earlier, Recorded, SettingsPlan, beds};
 use mpps_lab::jobs::{Observer, Report};
 use mpps_lab::traffic::{ReceiverPlace, Traffic};
 use mpps_lab::tune::toggle::{Ground, Level, PLACEBO, Toggle, Unmeasured, check};
@@ -12,7 +13,7 @@ use mpps_linux::setting::{Kind, Setting};
 use mpps_linux::spawn::{self, Terms};
 use mpps_method::statistics::median;
 use mpps_method::tune::{CATALOGUE, Row};
-use mpps_method::{Span, Transport};
+use mpps_method::{FrameSpec, Span, Transport};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
@@ -29,18 +30,23 @@ cd /proc/sys/net
 grep -rs . ipv4/conf ipv4/fib* ipv4/ip_* ipv4/*demux ipv6/conf ipv6/fib* ipv4/neigh/lo netfilter | grep -v _count:
 for port in mB mC; do cat /sys/class/net/$port/queues/*/*ps_cpus; done";
 
+const GRO: [&str; 3] = ["rx-gro", "rx-gro-list", "rx-udp-gro-forwarding"];
+
 /// How the router stands.
 fn settings_of(bed: &Bed) -> String {
     let netns = bed.dut().netns().expect("a router");
     let mut look = Command::new("sh");
     look.args(["-c", LOOK]);
     let seen = spawn::output(look, netns, Terms::default()).expect("sh");
-    let gro = ["mB", "mC"].map(|port| Setting {
+    let ports = ["mB", "mC"].into_iter();
+    let features = ports.flat_map(|port| GRO.map(|feature| (port, feature)));
+    let features = features.map(|(port, feature)| Setting {
         kind: Kind::Ethtool,
-        name: "features/rx-gro".to_owned(),
+        name: format!("features/{feature}"),
         interface: Some(port.to_owned()),
     });
-    let gro = netns.run(|| gro.map(|setting| setting.read().expect("a feature")));
+    let read = |setting: Setting| setting.read().expect("a feature");
+    let gro = netns.run(|| features.map(read).collect::<Vec<String>>());
     let text = String::from_utf8_lossy(&seen.stdout);
     format!("{text}{:?}", gro.expect("the namespace"))
 }
@@ -93,6 +99,7 @@ fn rules_are_switched_and_taken_back() {
     filter.leave().expect("left");
     let plan = SettingsPlan {
         rows: vec![row("forward_rules"), row("lro")],
+        beds: 0,
         is_named: true,
         is_screen: false,
         by_stage: false,
@@ -170,6 +177,60 @@ fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &str) {
     assert_eq!(settings_of(bed), before);
 }
 
+/// An earlier run had the first trials and one turn of one level: it was cut before the other.
+#[test]
+fn a_turn_on_two_beds_is_repeated_if_cut() {
+    if !support::can_run() {
+        return;
+    }
+    let both = [support::bed(), support::bed()];
+    let levels = ["IPv4", "IPv6"].into_iter().zip(&both);
+    let beds = levels.map(|(name, bed)| Variant {
+        name: name.to_owned(),
+        bed,
+        traffic: Traffic {
+            frames: FrameSpec::parse_list("78").expect("a size").remove(0),
+            ipv6: name == "IPv6",
+            ..support::traffic()
+        },
+    });
+    let beds: Vec<Variant<'_>> = beds.collect();
+    let mut earlier = Earlier::default();
+    earlier.told = 7;
+    let trial = Recorded {
+        whole_fps: 1e6,
+        ..Recorded::default()
+    };
+    for turn in ["ipv6 IPv4, first trials", "ipv6 IPv6, first trials"].repeat(3) {
+        earlier.add(turn.to_owned(), trial.clone());
+    }
+    earlier.add("ipv6 IPv4".to_owned(), trial);
+    let plan = SettingsPlan {
+        rows: Vec::new(),
+        beds: 1,
+        is_named: true,
+        is_screen: false,
+        by_stage: false,
+        traffic: support::traffic(),
+        how: ComparePlan {
+            within: 0.02,
+            budget: Span::from_millis(1),
+            receiver: None,
+        },
+    };
+    let (mut seen, end) = (Seen::default(), Deadline::after(Some(Span::ZERO)));
+    let found = beds::measure(row("ipv6"), &beds, &plan, 2, end, earlier, &mut seen);
+    let (effect, error) = found.unwrap_or_else(|error| panic!("{error}"));
+    assert!(error.is_none(), "{error:?}");
+    let turns: Vec<&str> = seen.costs.keys().map(String::as_str).collect();
+    assert_eq!(turns, ["ipv6 IPv4", "ipv6 IPv6"]);
+    assert_eq!(effect.levels, ["IPv4", "IPv6"]);
+    assert_eq!(effect.trials, [vec![8], vec![9]]);
+    let compared = effect.compared.expect("a comparison");
+    assert_eq!(compared.pairs + compared.left_out.all(), 1, "{compared:?}");
+    assert!(effect.alone.is_some_and(|why| why.contains("two beds")));
+}
+
 /// Every setting that some traffic could measure here is switched and taken back. No frame is sent.
 #[test]
 fn each_switch_is_taken_back() {
@@ -185,6 +246,12 @@ fn each_switch_is_taken_back() {
             Ok(toggle) => toggle,
             Err(why) => {
                 println!("{}: {why:?}", row.id);
+                let lacks = row.needs.contains("a kernel with ");
+                let is_told = match &why {
+                    Unmeasured::Inert(why) => lacks && why.starts_with("this kernel has no "),
+                    Unmeasured::NotSwitched(why) => !lacks || why.starts_with("no "),
+                };
+                assert!(is_told, "{}: {why:?}", row.id);
                 assert_eq!(
                     differences(&before, &settings_of(&bed)),
                     [""; 0],
@@ -244,10 +311,12 @@ fn measurable(bed: &BedPlan) -> Vec<&'static Row> {
         at(&six, None, false),
     ];
     let can = |row: &&Row| {
-        let named = row.id == "policy_rules" && check(row, &at(&four, None, true)).is_ok();
+        let own_run = row.needs.contains("a run of its own");
+        let named = own_run && check(row, &at(&four, None, true)).is_ok();
         named || all.iter().any(|at| check(row, at).is_ok())
     };
-    CATALOGUE.iter().filter(can).collect()
+    let on_one_bed = CATALOGUE.iter().filter(|row| row.beds().is_none());
+    on_one_bed.filter(can).collect()
 }
 
 #[test]

@@ -192,6 +192,8 @@ pub struct Row {
     /// The command that takes it back.
     #[serde(default)]
     pub bed_off: &'static str,
+    #[serde(default)]
+    bed_flags: &'static str,
     /// What else it needs to act; empty where nothing.
     #[serde(default)]
     pub needs: &'static str,
@@ -231,6 +233,12 @@ impl Row {
     #[must_use]
     pub fn levels(&self) -> Vec<&'static str> {
         parse::parts(self.levels)
+    }
+
+    /// Flags of the two beds that are its levels, each as one text; `None`: it is switched on one bed, or not at all.
+    #[must_use]
+    pub fn beds(&self) -> Option<[&'static str; 2]> {
+        parse::parts(self.bed_flags).try_into().ok()
     }
 
     /// Name of its scope.

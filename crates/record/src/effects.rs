@@ -75,7 +75,7 @@ pub struct SettingEffect {
     pub inert: Option<String>,
     /// Why it was not measured although it may act.
     pub not_measured: Option<String>,
-    /// Of a screen: why it took turns alone; missing where it did not, or where all did.
+    /// Why it took turns alone: beside a screen, or on two beds; missing where it did not, or where all did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alone: Option<String>,
     /// Whether it was in the screen: its difference comes from blocks, not from pairs.

@@ -162,6 +162,25 @@ impl CompareArgs {
         let matches = matches::<Self>(typed, flags)?;
         Ok(typed_flags(own.get_arguments(), &matches))
     }
+
+    /// All words of a comparison of two set-ups, with the flags that these words gave another verb.
+    pub fn words_of(set_ups: [&str; 2], typed: &[OsString]) -> Result<Vec<OsString>, String> {
+        let words = std::iter::once(OsString::from("mpps")).chain(typed.iter().cloned());
+        let matches = Cli::command().try_get_matches_from(words);
+        let matches = matches.map_err(|error| one_line(&error, &[]))?;
+        let mut of_verb = &matches;
+        while let Some((_, inner)) = of_verb.subcommand() {
+            of_verb = inner;
+        }
+        let [a, b] = set_ups;
+        let own = [
+            Self::VERB.to_owned(),
+            format!("--a={a}"),
+            format!("--b={b}"),
+        ];
+        let flags = typed_flags(Self::own().get_arguments(), of_verb);
+        Ok(own.into_iter().map(OsString::from).chain(flags).collect())
+    }
 }
 
 /// The flags of these that were typed, each in one word, as clap reads them again.

@@ -4,7 +4,7 @@ use super::sending::Sending;
 use super::{BedChoice, BedWish, DestinationPlan};
 use crate::args::{CompareArgs, WithSetUps};
 use anyhow::{Context, Error, Result, bail, ensure};
-use mpps_lab::bed::DutPlan;
+use mpps_lab::bed::{BedPlan, DutPlan};
 use mpps_lab::jobs::compare;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
@@ -19,7 +19,7 @@ const NAME_MAX: usize = 40;
 const NONE: &str = "none";
 
 /// All variants, and how to compare them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ComparePlan {
     /// In the order given; the others are compared with the first one.
     pub variants: Vec<VariantPlan>,
@@ -30,7 +30,7 @@ pub struct ComparePlan {
 }
 
 /// One variant.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct VariantPlan {
     /// Its name.
     pub name: String,
@@ -49,7 +49,7 @@ pub struct VariantPlan {
 }
 
 /// Another build of mpps.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BinaryPlan {
     /// Where it lies.
     pub path: PathBuf,
@@ -109,6 +109,31 @@ impl ComparePlan {
             fail_if_slower: args.finished.fail_if_slower,
             variants,
         })
+    }
+}
+
+impl ComparePlan {
+    /// Two set-ups of these names and flags, with the flags that the words behind the program's name gave another verb.
+    pub fn of_two(names: [&str; 2], flags: [&str; 2], typed: &[OsString]) -> Result<Self> {
+        let words = CompareArgs::words_of(flags, typed).map_err(Error::msg)?;
+        let args = CompareArgs::with_flags(&words, &[]).map_err(Error::msg)?;
+        let mut plan = Self::new(&args, &words)?;
+        for (variant, name) in plan.variants.iter_mut().zip(names) {
+            name.clone_into(&mut variant.name);
+        }
+        Ok(plan)
+    }
+
+    /// The bed of each variant on this machine.
+    ///
+    /// # Errors
+    /// What the machine lacks.
+    pub fn on_this_machine(&self) -> Result<Vec<BedPlan>> {
+        let beds = self.variants.iter().map(|variant| {
+            let bed = variant.bed.on_this_machine();
+            bed.with_context(|| variant.name.clone())
+        });
+        beds.collect()
     }
 }
 

@@ -1,37 +1,53 @@
 //! What `mpps tune measure` is to measure.
 
 use super::sending::Sending;
-use super::{BedChoice, Planned};
+use super::{BedChoice, ComparePlan, Planned};
 use crate::args::MeasureSettingsArgs;
 use crate::verbs::tune::no_setting;
 use anyhow::{Context, Result, bail, ensure};
-use mpps_lab::bed::DutPlan;
-use mpps_lab::jobs::compare::ComparePlan;
+use mpps_lab::bed::{BedPlan, DutPlan};
+use mpps_lab::jobs::compare;
 use mpps_lab::jobs::settings::{self, times};
 use mpps_lab::tune::toggle::{Ground, Unmeasured, check};
-use mpps_method::Span;
 use mpps_method::tune::{Row, in_order};
+use mpps_method::{Family, Span};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The settings, and how to measure them.
 #[derive(Debug)]
 pub struct SettingsPlan {
-    /// Settings, traffic and times.
+    /// Settings on one bed, traffic and times.
     pub measured: settings::SettingsPlan,
+    /// Settings on two beds.
+    pub beds: Vec<TwoBeds>,
     /// Those that are not measured, and why.
     pub left_out: Vec<(&'static Row, Unmeasured)>,
     /// The least time for the others.
     pub least: Span,
     /// The record of the run that is gone on with.
     pub resume: Option<PathBuf>,
+    /// Without progress.
+    pub quiet: bool,
+}
+
+/// A setting on two beds, which are the variants of a comparison.
+#[derive(Debug)]
+pub struct TwoBeds {
+    /// The setting.
+    pub row: &'static Row,
+    /// Its levels.
+    pub plan: ComparePlan,
+    /// Their beds. Once a tester stands, nobody can tell any more which CPUs they would have.
+    pub beds: Vec<BedPlan>,
 }
 
 impl Planned<SettingsPlan> {
-    /// What the arguments mean.
+    /// What the arguments mean. `typed` are all words behind the program's name.
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn new(args: &MeasureSettingsArgs) -> Result<Self> {
+    pub fn new(args: &MeasureSettingsArgs, typed: &[OsString]) -> Result<Self> {
         let is_typed = args.run.sent.traffic.frame.is_some();
         let sending = Sending::new(&args.run.sent, &args.run.place, None)?;
         let bed = match &sending.bed {
@@ -54,20 +70,17 @@ impl Planned<SettingsPlan> {
             receiver: sending.receiver,
             is_named,
         };
-        let refused = |row: &&'static Row| Some((*row, check(row, &at).err()?));
-        let left_out: Vec<(&Row, Unmeasured)> = rows.iter().filter_map(refused).collect();
-        let count = rows.len() - left_out.len();
-        if let (0, [(row, why), ..]) = (count, &left_out[..]) {
-            bail!(
-                "no setting to measure: {} {} (mpps tune measure --dry-run shows all that can be)",
-                row.id,
-                words(why)
-            );
+        let (mut left_out, mut measured, mut beds) = (Vec::new(), Vec::new(), Vec::new());
+        for row in &rows {
+            match check(row, &at).and_then(|()| two_beds(row, args, typed)) {
+                Ok(Some(two)) => beds.push(two),
+                Ok(None) => measured.push(*row),
+                Err(why) => left_out.push((*row, why)),
+            }
         }
-        let is_measured =
-            |row: &&&'static Row| left_out.iter().all(|(other, _)| other.id != row.id);
-        let measured: Vec<&Row> = rows.iter().filter(is_measured).copied().collect();
-        let [least, usual] = times(&measured, args.screen).with_context(|| {
+        let count = rows.len() - left_out.len();
+        check_some(count, &left_out)?;
+        let [least, usual] = times(&measured, beds.len(), args.screen).with_context(|| {
             format!("--screen: {count} settings are too many; name fewer with --only or --group")
         })?;
         let budget = args.budget.unwrap_or(usual);
@@ -80,20 +93,26 @@ impl Planned<SettingsPlan> {
         let receiver = sending.receiver;
         Ok(sending.planned(SettingsPlan {
             measured: settings::SettingsPlan {
-                rows,
+                rows: rows
+                    .into_iter()
+                    .filter(|row| row.beds().is_none())
+                    .collect(),
+                beds: beds.len(),
                 is_named,
                 is_screen: args.screen,
                 by_stage: args.by_stage,
                 traffic,
-                how: ComparePlan {
+                how: compare::ComparePlan {
                     within: args.within,
                     budget,
                     receiver,
                 },
             },
+            beds,
             left_out,
             least,
             resume: args.resume.clone(),
+            quiet: args.run.output.quiet,
         }))
     }
 }
@@ -107,8 +126,21 @@ impl SettingsPlan {
             left_out.any(|(other, _)| other.id == row.id)
         };
         let rows = self.measured.rows.iter().filter(|row| !is_left_out(row));
-        rows.map(|row| row.id).collect()
+        let beds = self.beds.iter().map(|two| &two.row);
+        rows.chain(beds).map(|row| row.id).collect()
     }
+}
+
+/// Whether any setting is measured.
+fn check_some(count: usize, left_out: &[(&Row, Unmeasured)]) -> Result<()> {
+    if let (0, [(row, why), ..]) = (count, left_out) {
+        bail!(
+            "no setting to measure: {} {} (mpps tune measure --dry-run shows all that can be)",
+            row.id,
+            words(why)
+        );
+    }
+    Ok(())
 }
 
 /// `is inert here: needs several CPUs`.
@@ -118,6 +150,30 @@ pub fn words(why: &Unmeasured) -> String {
         Unmeasured::Inert(why) => format!("is inert here: {why}"),
         Unmeasured::NotSwitched(why) => format!("is not measured: {why}"),
     }
+}
+
+/// The two beds that are the levels of a setting, where it has them.
+fn two_beds(
+    row: &'static Row,
+    args: &MeasureSettingsArgs,
+    typed: &[OsString],
+) -> Result<Option<TwoBeds>, Unmeasured> {
+    let (Some(beds), [from, to]) = (row.beds(), &row.levels()[..]) else {
+        return Ok(None);
+    };
+    let mut typed = typed.to_vec();
+    let sent = &args.run.sent.traffic;
+    if beds.contains(&"--ipv6") && sent.frame.is_none() {
+        // Both levels need frames of one size, and IPv6 has the larger headers.
+        let least = Family::V6.frame_min(sent.l4);
+        typed.push(format!("--frame={least}").into());
+    }
+    let plan = ComparePlan::of_two([from, to], beds, &typed);
+    let two = plan.and_then(|plan| {
+        let beds = plan.on_this_machine()?;
+        Ok(Some(TwoBeds { row, plan, beds }))
+    });
+    two.map_err(|error| Unmeasured::NotSwitched(format!("{error:#}")))
 }
 
 fn rows(only: &[String], group: Option<&str>) -> Result<Vec<&'static Row>> {
@@ -134,4 +190,77 @@ fn rows(only: &[String], group: Option<&str>) -> Result<Vec<&'static Row>> {
         "--only and --group: no setting is in both"
     );
     Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, TuneVerb, Verb};
+    use crate::plan::VariantPlan;
+    use clap::Parser;
+    use mpps_method::tune::CATALOGUE;
+
+    /// The comparison of a setting's two beds in a run with these flags.
+    fn comparison(row: &'static Row, flags: &[&str]) -> Result<Option<TwoBeds>, Unmeasured> {
+        let words = ["tune", "measure"].iter().chain(flags);
+        let typed: Vec<OsString> = words.map(OsString::from).collect();
+        let all = std::iter::once(OsString::from("mpps")).chain(typed.clone());
+        let verb = Cli::try_parse_from(all).expect("flags").verb;
+        let Verb::Tune(tune) = verb else {
+            panic!("not tune: {verb:?}");
+        };
+        match tune.verb {
+            TuneVerb::Measure(args) => two_beds(row, &args, &typed),
+            other => panic!("not measure: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn bed_flags_are_flags_of_a_comparison() {
+        let mut count = 0;
+        for row in CATALOGUE.iter().filter(|row| row.beds().is_some()) {
+            for flags in [[].as_slice(), &["--dscp", "7", "--seed", "3"]] {
+                let plan = comparison(row, flags);
+                let plan = plan.unwrap_or_else(|why| panic!("{}: {why:?}", row.id));
+                let variants = plan.expect("two beds").plan.variants;
+                let names = variants.iter().map(|one| one.name.as_str());
+                assert!(names.eq(row.levels()), "{}", row.id);
+                let differ = |one: &VariantPlan| {
+                    let (bed, traffic) = (&one.bed, &one.traffic);
+                    let bed = (bed.nic, bed.queues, bed.rx_ring);
+                    format!("{bed:?} {traffic:?} {:?}", one.destinations)
+                };
+                assert_ne!(differ(&variants[0]), differ(&variants[1]), "{}", row.id);
+                let dscp = if flags.is_empty() { 0 } else { 7 };
+                let has_flags = |one: &VariantPlan| one.traffic.dscp == dscp;
+                assert!(variants.iter().all(has_flags), "{}", row.id);
+            }
+            count += 1;
+        }
+        assert!(count >= 6, "{count}");
+    }
+
+    #[test]
+    fn flags_that_do_not_fit_the_run_are_told() {
+        let row = |id: &str| CATALOGUE.iter().find(|row| row.id == id).expect(id);
+        let refused = comparison(row("full_table"), &["--networks", "256"]);
+        let Err(Unmeasured::NotSwitched(why)) = refused else {
+            panic!("{refused:?}");
+        };
+        assert!(why.contains("--networks"), "{why}");
+        assert!(comparison(row("gro"), &[]).is_ok_and(|plan| plan.is_none()));
+        let frames = |flags: &[&str]| {
+            let plan = comparison(row("ipv6"), flags).expect("a plan");
+            plan.expect("two beds").plan.variants[0]
+                .traffic
+                .frames
+                .to_string()
+        };
+        let of = [
+            frames(&[]),
+            frames(&["--frame", "512"]),
+            frames(&["--l4", "tcp"]),
+        ];
+        assert_eq!(of, ["78", "512", "90"]);
+    }
 }

@@ -1,7 +1,7 @@
 //! `mpps compare`: set-ups that take turns, each on a bed of its own.
 
 use super::contract::ended;
-use super::destinations;
+use super::destinations::{self, Prepared};
 use super::in_turns::{SetUp, in_turns};
 use super::{compare_builds, compare_records};
 use crate::args::CompareArgs;
@@ -11,7 +11,7 @@ use crate::record::{Job, comparison_line};
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::{Context, Result};
-use mpps_lab::bed::Bed;
+use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::jobs::compare::{self, Outcome, Variant};
 use mpps_lab::jobs::{Observer, ResultObserver};
 use std::ffi::OsString;
@@ -31,19 +31,8 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
     if plan.variants[0].binary.is_some() && !output.dry_run {
         return compare_builds::run(&plan, output);
     }
-    let set_ups = plan.variants.iter_mut();
-    let set_ups = set_ups.map(|variant| (variant.destinations.as_ref(), &mut variant.traffic));
-    let prepared = destinations::prepare_alike(set_ups, output.quiet)?;
-    let set_ups = plan.variants.iter().map(|variant| {
-        Ok(SetUp {
-            name: &variant.name,
-            flags: &variant.flags,
-            bed: (variant.bed.on_this_machine()).with_context(|| variant.name.clone())?,
-            traffic: &variant.traffic,
-            destinations: variant.destinations.as_ref(),
-        })
-    });
-    let set_ups: Vec<SetUp<'_>> = set_ups.collect::<Result<_>>()?;
+    let prepared = prepare(&mut plan, output.quiet)?;
+    let set_ups = set_ups(&plan, &plan.on_this_machine()?);
     let how = &plan.how;
     let job = Job::compare(&plan.variants[0].traffic, how);
     let head = words::receiver(how.receiver)
@@ -58,18 +47,40 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
     )
 }
 
+/// Reads the routes of all variants and draws their destinations; touches nothing.
+pub(super) fn prepare(plan: &mut ComparePlan, quiet: bool) -> Result<Vec<Option<Prepared>>> {
+    let set_ups = plan.variants.iter_mut();
+    let set_ups = set_ups.map(|variant| (variant.destinations.as_ref(), &mut variant.traffic));
+    destinations::prepare_alike(set_ups, quiet)
+}
+
+/// The variants with their beds on this machine.
+pub(super) fn set_ups<'a>(plan: &'a ComparePlan, beds: &[BedPlan]) -> Vec<SetUp<'a>> {
+    let set_ups = plan.variants.iter().zip(beds);
+    let set_ups = set_ups.map(|(variant, bed)| SetUp {
+        name: &variant.name,
+        flags: &variant.flags,
+        bed: bed.clone(),
+        traffic: &variant.traffic,
+        destinations: variant.destinations.as_ref(),
+    });
+    set_ups.collect()
+}
+
+/// The variants on beds that stand.
+pub(super) fn variants<'bed>(plan: &ComparePlan, beds: &'bed [Bed]) -> Vec<Variant<'bed>> {
+    let variants = plan.variants.iter().zip(beds);
+    let variants = variants.map(|(variant, bed)| Variant {
+        name: variant.name.clone(),
+        bed,
+        traffic: variant.traffic.clone(),
+    });
+    variants.collect()
+}
+
 /// On beds that stand.
 fn compare(plan: &ComparePlan, beds: &[Bed], recorder: &mut Recorder) -> Result<()> {
-    let variants = plan
-        .variants
-        .iter()
-        .zip(beds)
-        .map(|(variant, bed)| Variant {
-            name: variant.name.clone(),
-            bed,
-            traffic: variant.traffic.clone(),
-        });
-    let variants: Vec<Variant<'_>> = variants.collect();
+    let variants = variants(plan, beds);
     let mut results =
         recorder.with(|outcome: &Outcome, _| vec![comparison_line(outcome, plan, beds)]);
     results.size_begins(Some(plan.how.budget));

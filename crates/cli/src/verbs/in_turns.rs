@@ -47,37 +47,52 @@ pub fn in_turns(
     }
     let (begun, mut recorder) = begin::begin(output)?;
     recorder.step(&format!("record: {}", recorder.record().path().display()));
-    let mut beds = Vec::new();
-    for SetUp { name, bed, .. } in set_ups {
-        let bed = Bed::raise(bed).with_context(|| (*name).to_owned())?;
-        let line = bed.plan().dut.planned().line(bed.plan());
-        recorder.step(&format!("bed: {}, {name}: {line}", bed.name()));
-        beds.push(bed);
-    }
-    let first = load(prepared, &beds, output, &mut recorder);
+    let beds = raise(set_ups, &recorder)?;
+    let first = load(prepared, &beds, output.quiet, &mut recorder);
     let shown = first.and_then(|routes| {
         let line = run_line(begun, job, &beds[0], &facts::gather(), routes);
         let written = recorder.write(line);
-        let mut ended = written.and_then(|()| run(&beds, &mut recorder));
-        for (prepared, bed) in prepared.iter().zip(&beds) {
-            let counted = destinations::count_back(prepared.as_ref(), bed, &recorder);
-            ended = measure::first_of(ended, counted);
-        }
+        let ended = written.and_then(|()| run(&beds, &mut recorder));
+        let ended = count_back(prepared, &beds, &recorder, ended);
         measure::finish(output, None, &mut recorder, ended.err().as_ref())
     });
     measure::leave(beds, true, shown, recorder.record().path())
 }
 
-/// Loads routes into each bed; gives those of the first one.
-fn load(
+/// Raises a bed for each set-up.
+pub(super) fn raise(set_ups: &[SetUp<'_>], recorder: &Recorder) -> Result<Vec<Bed>> {
+    let beds = set_ups.iter().map(|SetUp { name, bed, .. }| {
+        let bed = Bed::raise(bed).with_context(|| (*name).to_owned())?;
+        let line = bed.plan().dut.planned().line(bed.plan());
+        recorder.step(&format!("bed: {}, {name}: {line}", bed.name()));
+        Ok(bed)
+    });
+    beds.collect()
+}
+
+/// Compares the FIB of each bed with its routes; what ended the run before comes first.
+pub(super) fn count_back(
     prepared: &[Option<Prepared>],
     beds: &[Bed],
-    output: &OutputArgs,
+    recorder: &Recorder,
+    ended: Result<()>,
+) -> Result<()> {
+    (prepared.iter().zip(beds)).fold(ended, |ended, (prepared, bed)| {
+        let counted = destinations::count_back(prepared.as_ref(), bed, recorder);
+        measure::first_of(ended, counted)
+    })
+}
+
+/// Loads routes into each bed; gives those of the first one.
+pub(super) fn load(
+    prepared: &[Option<Prepared>],
+    beds: &[Bed],
+    quiet: bool,
     recorder: &mut Recorder,
 ) -> Result<Option<mpps_record::Routes>> {
     let mut routes = Vec::new();
     for (prepared, bed) in prepared.iter().zip(beds) {
-        let load = |prepared| destinations::load(prepared, bed, recorder, output.quiet);
+        let load = |prepared| destinations::load(prepared, bed, recorder, quiet);
         routes.push(prepared.as_ref().map(load).transpose()?);
     }
     Ok(routes.into_iter().next().flatten())

@@ -57,6 +57,8 @@ pub mod top;
 pub mod trial;
 pub mod tune;
 #[cfg(feature = "measure")]
+mod tune_beds;
+#[cfg(feature = "measure")]
 mod tune_measure;
 #[cfg(feature = "measure")]
 mod watch;

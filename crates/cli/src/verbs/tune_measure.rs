@@ -2,6 +2,7 @@
 
 use super::contract::{Asked, Measure, Place, ended};
 use super::measure::measure;
+use super::tune_beds;
 use crate::args::MeasureSettingsArgs;
 use crate::exit::Exit;
 use crate::plan::{Planned, SettingsPlan, unmeasured_in_words};
@@ -10,10 +11,12 @@ use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::{Context, Result};
 use mpps_lab::bed::Bed;
+use mpps_lab::clock::monotonic_ns;
 use mpps_lab::jobs::settings::{self, Earlier, Outcome};
 use mpps_lab::jobs::{Observer, ResultObserver};
 use mpps_lab::traffic::Traffic;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Write;
 
 /// Runs the verb.
@@ -24,7 +27,8 @@ pub fn run(args: &MeasureSettingsArgs) -> Result<Exit> {
     if let Some(path) = &args.resume {
         check_resumable(path)?;
     }
-    let plan = Planned::<SettingsPlan>::new(args)?;
+    let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let plan = Planned::<SettingsPlan>::new(args, &typed)?;
     let mut output = args.run.output.clone();
     output.record = output.record.or_else(|| args.resume.clone());
     let asked = Asked {
@@ -47,6 +51,10 @@ impl Measure for SettingsPlan {
             + &format!("measured     {}\n", self.ids().join(", "))
             + &format!("rule         {}\n", self.job().rule)
             + &format!("time         {}\n\n", self.time());
+        for two in &self.beds {
+            let [a, b] = two.row.beds().unwrap_or_default();
+            let _ = writeln!(text, "{} on two beds: {a} and {b}", two.row.id);
+        }
         let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for (row, why) in &self.left_out {
             let ids = by_reason.entry(unmeasured_in_words(why));
@@ -87,11 +95,17 @@ impl Measure for SettingsPlan {
                 earlier.told
             ));
         }
-        let mut results = recorder.with(|outcome: &Outcome, _| vec![outcome.line.clone()]);
-        results.size_begins(Some(self.measured.how.budget));
-        let outcome = settings::measure(place.bed()?, &self.measured, earlier, &mut results)?;
-        let written = results.result(&outcome);
-        ended(outcome.error).and(written.with_context(|| recorder.record().not_written()))
+        recorder.size_begins(Some(self.measured.how.budget));
+        let begun_ns = monotonic_ns();
+        let bed = place.bed()?;
+        let mut outcome = settings::measure(bed, &self.measured, earlier.clone(), recorder)?;
+        let beds = tune_beds::measure(self, &mut outcome, &earlier, begun_ns, recorder);
+        let written = recorder
+            .with(|outcome: &Outcome, _| vec![outcome.line.clone()])
+            .result(&outcome);
+        ended(outcome.error)
+            .and(beds)
+            .and(written.with_context(|| recorder.record().not_written()))
     }
 }
 

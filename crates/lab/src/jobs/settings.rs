@@ -3,6 +3,7 @@
 //! within milliseconds; so the place of its memory is no part of a difference. A switch that cannot act takes part like
 //! all others. At the end the levels that were found to be better take turns, all together, with the others.
 
+pub mod beds;
 mod earlier;
 mod screen;
 mod together;
@@ -10,7 +11,7 @@ mod tried;
 
 pub use earlier::{Earlier, Recorded, forwarded_undisturbed};
 
-use super::compare::{self, ALIKE_ON_ONE_BED, ComparePlan, Standing, Variant};
+use super::compare::{self, ALIKE, ALIKE_ON_ONE_BED, ComparePlan, Standing, Variant};
 use super::{JobError, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
@@ -34,11 +35,16 @@ const PAIRS: u64 = 40;
 /// Pairs that there is time for where levels are confirmed together.
 const PAIRS_TOGETHER: u64 = 12;
 
+/// What it takes to raise two beds and lower them, a large table included.
+const RAISED: Span = Span::from_millis(10_000);
+
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct SettingsPlan {
-    /// The settings.
+    /// The settings that are switched on one bed.
     pub rows: Vec<&'static Row>,
+    /// How many others are measured on two beds each, after these ([`beds::measure`]).
+    pub beds: usize,
     /// Whether the user named them, and knows whether the bed has what they need.
     pub is_named: bool,
     /// Whether many are switched at once.
@@ -60,22 +66,35 @@ pub struct Outcome {
     pub error: Option<JobError>,
 }
 
-/// Least time for the settings and their placebo, and the time that they have where nobody says another. `None`: they are
-/// too many for a screen.
+/// Least time for the settings on one bed, their placebo and so many settings on two beds, and the time that they have
+/// where nobody says another. `None`: they are too many for a screen.
 #[must_use]
-pub fn times(rows: &[&'static Row], is_screen: bool) -> Option<[Span; 2]> {
+pub fn times(rows: &[&'static Row], beds: usize, is_screen: bool) -> Option<[Span; 2]> {
     if is_screen {
         let alone = rows.iter().filter(|row| !row.bed_with.is_empty()).count();
-        let [least, _] = screen::least_times(rows.len() + 1 - alone, alone)?;
+        let [least, _] = screen::least_times(rows.len() + 1 - alone, alone, beds)?;
         return Some([least, Span::from_nanos(2 * least.as_nanos())]);
     }
-    let tests = rows.len() as u64 + 1;
-    let pairs = Comparison::pairs_min(rows.len() + 1) as u64;
+    let tests = rows.len() + 1 + beds;
+    let pairs = Comparison::pairs_min(tests) as u64;
     let each = |pairs: u64| {
-        let trials = tests * 2 * (FIRST_TRIALS + pairs);
-        Span::from_nanos(trials * EACH.as_nanos() + together_time().as_nanos())
+        let trials = (rows.len() as u64 + 1) * 2 * (FIRST_TRIALS + pairs);
+        let one_bed = trials * EACH.as_nanos() + together_time().as_nanos();
+        Span::from_nanos(one_bed).plus(beds::time(beds, pairs))
     };
     Some([each(pairs), each(PAIRS.max(2 * pairs))])
+}
+
+impl SettingsPlan {
+    /// The part of the budget for settings on one bed: as much of it as of the least time.
+    fn budget_of_one_bed(&self) -> Span {
+        let budget = self.how.budget;
+        let least = |beds| times(&self.rows, beds, self.is_screen).map(|[least, _]| least);
+        let Some((all, least)) = least(self.beds).filter(|_| self.beds > 0).zip(least(0)) else {
+            return budget;
+        };
+        Span::from_secs_f64(budget.as_secs_f64() * least.as_secs_f64() / all.as_secs_f64())
+    }
 }
 
 /// What all parts of the job share.
@@ -89,16 +108,44 @@ struct Job<'bed, 'a> {
     begun_ns: u64,
 }
 
-impl Job<'_, '_> {
-    /// A trial of this turn at a little more than the router was seen to forward there, unless an earlier run had it.
-    fn overload(&mut self, turn: &str, most: f64) -> Result<Recorded, JobError> {
+impl<'bed, 'a> Job<'bed, 'a> {
+    /// Begins with these beds, after the trials that the run has.
+    fn new(
+        standing: Vec<Standing<'bed>>,
+        plan: &SettingsPlan,
+        earlier: Earlier,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
+        let told = earlier.told.max(observer.told());
+        let alike = match standing.len() {
+            1 => ALIKE_ON_ONE_BED,
+            _ => ALIKE,
+        };
+        Self {
+            standing,
+            trials: Trials::after(told, observer),
+            earlier,
+            rule: Rule {
+                measure: Measure::Rate,
+                within: plan.how.within,
+                alike,
+            },
+            seed: plan.traffic.seed,
+            budget: plan.budget_of_one_bed(),
+            begun_ns: monotonic_ns(),
+        }
+    }
+
+    /// A trial of this turn on this bed, at a little more than the router was seen to forward there, unless an earlier run
+    /// had it.
+    fn overload(&mut self, bed: usize, turn: &str, most: f64) -> Result<Recorded, JobError> {
         if let Some(recorded) = self.earlier.take(turn) {
             return Ok(recorded);
         }
         let Self {
             standing, trials, ..
         } = self;
-        let Some(one) = standing.first_mut() else {
+        let Some(one) = standing.get_mut(bed) else {
             return Ok(Recorded::default());
         };
         trials.turn_of(turn);
@@ -159,21 +206,11 @@ pub fn measure(
         bed,
         traffic: plan.traffic.clone(),
     };
-    let mut job = Job {
-        standing: compare::raise(&[variant], plan.how.receiver)?,
-        trials: Trials::after(earlier.told, observer),
-        earlier,
-        rule: Rule {
-            measure: Measure::Rate,
-            within: plan.how.within,
-            alike: ALIKE_ON_ONE_BED,
-        },
-        seed: plan.traffic.seed,
-        budget: plan.how.budget,
-        begun_ns: monotonic_ns(),
-    };
+    let standing = compare::raise(&[variant], plan.how.receiver)?;
+    let mut job = Job::new(standing, plan, earlier, observer);
     let mut found = Found {
-        tests: toggles.len(),
+        tests: toggles.len() + plan.beds,
+        beds: plan.beds,
         ..Found::default()
     };
     let mut tried: Vec<Tried<'_>> = toggles.into_iter().map(Tried::new).collect();
@@ -209,6 +246,7 @@ pub fn measure(
 #[derive(Default)]
 struct Found {
     tests: usize,
+    beds: usize,
     screen: Option<Screen>,
     placebos: Vec<SettingEffect>,
     together: Option<Together>,
@@ -257,7 +295,9 @@ fn size(effect: &SettingEffect) -> f64 {
     }
 }
 
-fn unmeasured(row: &Row, why: Unmeasured) -> SettingEffect {
+/// One that was not measured.
+#[must_use]
+pub fn unmeasured(row: &Row, why: Unmeasured) -> SettingEffect {
     let (inert, not_measured) = match why {
         Unmeasured::Inert(why) => (Some(why), None),
         Unmeasured::NotSwitched(why) => (None, Some(why)),
@@ -268,5 +308,14 @@ fn unmeasured(row: &Row, why: Unmeasured) -> SettingEffect {
         inert,
         not_measured,
         ..SettingEffect::default()
+    }
+}
+
+impl Outcome {
+    /// Adds a setting that was measured apart.
+    pub fn add(&mut self, effect: SettingEffect) {
+        let effects = &mut self.line.effects;
+        effects.push(effect);
+        effects.sort_by(|a, b| size(b).total_cmp(&size(a)));
     }
 }

@@ -10,13 +10,14 @@ use mpps_linux::setting::{Setting, SettingChange};
 use mpps_linux::spawn::{self, Terms};
 use mpps_method::Transport;
 use mpps_method::tune::{CATALOGUE, Kind, Profile, Row, Scope};
-use std::iter::successors;
 use std::process::Command;
 
 /// Name of the switch that cannot act: a neighbour's time-out of the loopback interface, which no frame passes.
 pub const PLACEBO: &str = "placebo";
 const PLACEBO_SETTING: &str = "net/ipv4/neigh/lo/gc_stale_time";
 const PLACEBO_LEVEL: &str = "61";
+/// Before the name of a program that is not there.
+const NO_TOOL: &str = "no ";
 /// In place of a command: a packet socket at the incoming port, whose filter takes nothing.
 const TAP: &str = "tap";
 
@@ -62,11 +63,12 @@ pub struct Ground<'a> {
 type IsMet = fn(&Ground<'_>) -> bool;
 
 /// Needs of settings that mpps can check, by their words in the catalogue.
-const NEEDS: [(&str, IsMet); 6] = [
+const NEEDS: [(&str, IsMet); 7] = [
     ("a DUT of several CPUs", |at| at.bed.cpus.dut.len() > 1),
     ("frames of IPv4", |at| !at.traffic.ipv6),
     ("frames of IPv6", |at| at.traffic.ipv6),
     ("frames of TCP", |at| at.traffic.transport != Transport::Udp),
+    ("long runs of frames of a flow", |at| at.traffic.flows == 1),
     ("frames to the tester's own address", |at| {
         at.traffic.destinations.is_none()
     }),
@@ -75,6 +77,8 @@ const NEEDS: [(&str, IsMet); 6] = [
         place.map_or(at.is_named, |place| place == ReceiverPlace::Port)
     }),
 ];
+/// Before what a kernel may lack; only switching tells.
+const KERNEL: &str = "a kernel with ";
 /// What nobody can take back on a bed, so that it would stay for all settings of a run.
 const OWN_RUN: &str = "a run of its own";
 
@@ -97,8 +101,8 @@ pub struct Toggle<'bed> {
     bed_has_from: bool,
     is_changed: bool,
     way: Way,
-    /// Commands of `with`, after those of what that needs itself.
-    around: Vec<[&'static str; 2]>,
+    /// The switch of `with`.
+    around: Option<Box<Toggle<'bed>>>,
     bed: &'bed Bed,
 }
 
@@ -151,7 +155,7 @@ pub(super) fn check_front(row: &Row, bed: &BedPlan) -> Result<(), Unmeasured> {
 /// Why not.
 pub(super) fn check_switch(row: &Row) -> Result<(), Unmeasured> {
     let not = |why: &str| Err(Unmeasured::NotSwitched(why.to_owned()));
-    if !row.bed_on.is_empty() {
+    if !row.bed_on.is_empty() || row.beds().is_some() {
         return Ok(());
     }
     match row.scope {
@@ -176,11 +180,8 @@ impl<'bed> Toggle<'bed> {
     /// # Errors
     /// Why it cannot be switched here.
     pub fn new(row: &'static Row, bed: &'bed Bed) -> Result<Self, Unmeasured> {
-        let mut around: Vec<_> = successors(with(row), |other| with(other))
-            .filter_map(commands)
-            .collect();
-        around.reverse();
-        let is_made = !around.is_empty() || !row.bed_on.is_empty();
+        let around = with(row).map(|other| Self::new(other, bed)).transpose()?;
+        let is_made = around.is_some() || !row.bed_on.is_empty();
         let mut unchecked = needs(row);
         unchecked.retain(|need| NEEDS.iter().all(|(words, _)| words != need));
         let mut toggle = Self {
@@ -193,7 +194,7 @@ impl<'bed> Toggle<'bed> {
             bed_has_from: true,
             is_changed: false,
             way: Way::Values(Vec::new()),
-            around,
+            around: around.map(Box::new),
             bed,
         };
         let tried = toggle.begin().and_then(|()| {
@@ -202,8 +203,13 @@ impl<'bed> Toggle<'bed> {
         });
         // What could not be made goes as well, as far as it was made.
         let left = toggle.leave();
-        tried.and(left).map_err(Unmeasured::NotSwitched)?;
-        Ok(toggle)
+        match (tried.and(left), kernel_lacks(row)) {
+            (Ok(()), _) => Ok(toggle),
+            (Err(said), Some(part)) if !said.starts_with(NO_TOOL) => {
+                Err(Unmeasured::Inert(format!("this kernel has no {part}")))
+            }
+            (Err(said), _) => Err(Unmeasured::NotSwitched(said)),
+        }
     }
 
     /// A switch that cannot act.
@@ -227,7 +233,7 @@ impl<'bed> Toggle<'bed> {
             bed_has_from: true,
             is_changed: false,
             way: Way::Values(vec![change]),
-            around: Vec::new(),
+            around: None,
             bed,
         })
     }
@@ -318,8 +324,10 @@ impl<'bed> Toggle<'bed> {
     /// # Errors
     /// What was refused.
     pub fn begin(&mut self) -> Result<(), String> {
-        let mut around = self.around.iter();
-        around.try_for_each(|[on, _]| run(self.bed, on))
+        let Some(around) = &mut self.around else {
+            return Ok(());
+        };
+        around.begin().and_then(|()| around.change())
     }
 
     /// Makes one of the two levels.
@@ -340,8 +348,8 @@ impl<'bed> Toggle<'bed> {
     /// What was refused.
     pub fn leave(&mut self) -> Result<(), String> {
         let restored = self.set(self.bed_level());
-        let around = self.around.iter().rev();
-        around.fold(restored, |left, [_, off]| left.and(run(self.bed, off)))
+        let around = self.around.as_mut().map_or(Ok(()), |around| around.leave());
+        restored.and(around)
     }
 
     fn change(&mut self) -> Result<(), String> {
@@ -391,6 +399,11 @@ fn needs(row: &Row) -> Vec<&'static str> {
     needs.collect()
 }
 
+/// The part of the kernel that it needs, where a kernel may lack it.
+fn kernel_lacks(row: &Row) -> Option<&'static str> {
+    needs(row).iter().find_map(|need| need.strip_prefix(KERNEL))
+}
+
 pub(super) fn commands(row: &Row) -> Option<[&'static str; 2]> {
     (!row.bed_on.is_empty()).then_some([row.bed_on, row.bed_off])
 }
@@ -420,7 +433,7 @@ fn run(bed: &Bed, text: &str) -> Result<(), String> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.lines().next().unwrap_or("its command failed");
-    Err(missing(said).map_or_else(|| said.to_owned(), |tool| format!("no {tool}")))
+    Err(missing(said).map_or_else(|| said.to_owned(), |tool| format!("{NO_TOOL}{tool}")))
 }
 
 /// The program that a shell did not find, by its complaint: `/bin/sh: 1: tc: not found`.

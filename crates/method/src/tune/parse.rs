@@ -131,9 +131,30 @@ fn check_bed(row: &Row, ids: &BTreeSet<&str>) -> Result<(), String> {
     if !row.bed_on.is_empty() && row.levels().len() != 2 {
         return Err("has bed_on and not 2 levels".to_owned());
     }
+    if !row.bed_flags.is_empty() {
+        check_beds(row)?;
+    }
     let with = row.bed_with;
     if !with.is_empty() && !ids.contains(with) {
         return Err(format!("acts with {with}, which no block describes"));
+    }
+    Ok(())
+}
+
+/// The flags of two beds that are the levels.
+fn check_beds(row: &Row) -> Result<(), String> {
+    if !row.bed_on.is_empty() || !row.bed_with.is_empty() {
+        return Err("has bed_flags, and is switched on one bed as well".to_owned());
+    }
+    let Some(beds) = row.beds().filter(|_| row.levels().len() == 2) else {
+        return Err("has bed_flags and not 2 levels with flags for each".to_owned());
+    };
+    let is_wrong = |flags: &&&str| **flags != "none" && !flags.starts_with("--");
+    if let Some(flags) = beds.iter().find(is_wrong) {
+        return Err(format!("has bed_flags that are no flags: {flags}"));
+    }
+    if beds[0] == beds[1] {
+        return Err("has the same bed_flags for both levels".to_owned());
     }
     Ok(())
 }

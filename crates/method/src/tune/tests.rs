@@ -79,6 +79,31 @@ fn wrong_blocks_are_refused() {
             "acts with tracking, which no block describes",
         ),
         (
+            "bed = \"cpumap, napi\"",
+            "bed = \"cpumap\"\nbed_flags = \"--nic napi; --nic cpumap\"",
+            "has bed_flags and not 2 levels with flags for each",
+        ),
+        (
+            "bed = \"cpumap, napi\"",
+            "bed = \"cpumap\"\nlevels = \"off; on\"\nbed_flags = \"--nic napi\"",
+            "has bed_flags and not 2 levels with flags for each",
+        ),
+        (
+            "bed = \"cpumap, napi\"",
+            "bed = \"cpumap\"\nlevels = \"off; on\"\nbed_flags = \"none; nic napi\"",
+            "has bed_flags that are no flags: nic napi",
+        ),
+        (
+            "bed = \"cpumap, napi\"",
+            "bed = \"cpumap\"\nlevels = \"off; on\"\nbed_flags = \"--ipv6; --ipv6\"",
+            "has the same bed_flags for both levels",
+        ),
+        (
+            "bed = \"cpumap, napi\"",
+            "bed = \"cpumap\"\nlevels = \"off; on\"\nbed_flags = \"none; --ipv6\"\nbed_with = \"rp_filter\"",
+            "has bed_flags, and is switched on one bed as well",
+        ),
+        (
             "kind = \"sysctl\"",
             "kind = \"registry\"",
             "unknown variant `registry`",
@@ -258,16 +283,18 @@ fn published_advice_that_looks_wrong_is_marked() {
     }
 }
 
-/// What is made on a bed is made by commands of the setting that has to be on, too.
+/// The setting that has to be on can be switched on the same bed, too: by commands, or between two values.
 #[test]
-fn a_setting_that_needs_another_finds_its_commands() {
+fn a_setting_that_needs_another_finds_its_switch() {
     for row in CATALOGUE.iter() {
         let with = row.bed_with;
         if with.is_empty() {
             continue;
         }
         let other = CATALOGUE.iter().find(|other| other.id == with);
-        let made = other.filter(|other| !other.bed_on.is_empty());
+        let has_values =
+            |other: &Row| other.places[0].kind != Kind::Command && other.levels().len() == 2;
+        let made = other.filter(|other| !other.bed_on.is_empty() || has_values(other));
         assert!(made.is_some(), "{} with {with}", row.id);
     }
 }

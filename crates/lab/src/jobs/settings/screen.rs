@@ -1,7 +1,7 @@
 //! Many settings at once: each turn has about half of them at their other level, as the design says.
 
 use super::tried::{Tried, in_turns, leave, of_blocks};
-use super::{EACH, FIRST_TRIALS, Found, Job, Recorded, together_time};
+use super::{EACH, FIRST_TRIALS, Found, Job, Recorded, beds, together_time};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
 use crate::line::cost;
@@ -27,18 +27,19 @@ const COST_MIN: f64 = 0.3;
 /// What a turn takes, its switches included.
 const SWITCHED: Span = Span::from_millis(550);
 
-/// Least time of a screen with its first trials and its turns alone, and the least of that before the blocks; `None`:
-/// settings are too many.
+/// Least time of a screen with its first trials, its turns alone and so many settings on two beds, and the least of that
+/// before the blocks; `None`: settings are too many.
 #[must_use]
-pub fn least_times(screened: usize, alone: usize) -> Option<[Span; 2]> {
+pub fn least_times(screened: usize, alone: usize, beds: usize) -> Option<[Span; 2]> {
     let design = Design::new(screened)?;
-    let tests = alone + design.columns();
+    let tests = alone + design.columns() + beds;
     let turns = design.runs() + design.runs().div_ceil(CONTROL_EVERY);
     let blocks = (blocks_min(tests) * turns) as u64 * SWITCHED.as_nanos();
     let first = (screened + alone) as u64 * FIRST_TRIALS;
-    let pairs = (alone * Comparison::pairs_min(tests)) as u64;
-    let before = 2 * (first + pairs) * EACH.as_nanos();
-    let whole = before + blocks + together_time().as_nanos();
+    let pairs = Comparison::pairs_min(tests) as u64;
+    let before = 2 * (first + alone as u64 * pairs) * EACH.as_nanos();
+    let after = together_time().plus(beds::time(beds, pairs));
+    let whole = before + blocks + after.as_nanos();
     Some([whole, before].map(Span::from_nanos))
 }
 
@@ -56,9 +57,9 @@ pub(super) fn all(
         let why = format!("{} settings are too many for a screen", screened.len());
         return Err(JobError::Setting { id: PLACEBO, why });
     };
-    let many = alone.len() + design.columns();
+    let many = alone.len() + design.columns() + found.beds;
     found.tests = many;
-    let [whole, before] = least_times(screened.len(), alone.len()).unwrap_or_default();
+    let [whole, before] = least_times(screened.len(), alone.len(), 0).unwrap_or_default();
     let share = before.as_secs_f64() / whole.as_secs_f64().max(1.0);
     let before = Span::from_secs_f64(job.budget.as_secs_f64() * share);
     in_turns(alone, many, job.deadline(before), job)?;
@@ -372,7 +373,7 @@ fn turn(
                 .map_err(|why| JobError::Setting { id: toggle.id, why })?;
         }
     }
-    job.overload(name, most)
+    job.overload(0, name, most)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use mpps_method::Span;
 use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule, Turn, rate};
 use mpps_method::random::Random;
 use mpps_record::{Difference, ProfileChange, SettingEffect};
+use std::slice::from_mut;
 
 /// Length of a profiled trial, and pairs of them that count.
 const PROFILED: Span = Span::from_millis(700);
@@ -24,6 +25,8 @@ const LEVELS: [Level; 2] = [Level::From, Level::To];
 /// Switches under way: one, or several that are switched together.
 pub(super) struct Tried<'bed> {
     pub toggles: Vec<Toggle<'bed>>,
+    /// Whether each level is a bed of its own, without toggles.
+    has_beds: bool,
     /// Its levels as its turns are called.
     names: [String; 2],
     /// The most that each level was seen to forward, frames/s.
@@ -52,6 +55,7 @@ impl<'bed> Tried<'bed> {
     /// Several, whose turns at each level are called so.
     pub fn together(toggles: Vec<Toggle<'bed>>, names: [String; 2]) -> Self {
         Self {
+            has_beds: toggles.is_empty(),
             toggles,
             names,
             most: [0.0; 2],
@@ -64,6 +68,11 @@ impl<'bed> Tried<'bed> {
             alone: None,
             by_stage: None,
         }
+    }
+
+    /// The bed of a level.
+    const fn bed(&self, at: usize) -> usize {
+        if self.has_beds { at } else { 0 }
     }
 
     /// What was found of it so far.
@@ -110,15 +119,16 @@ impl<'bed> Tried<'bed> {
             return Ok(());
         }
         self.at_levels([0, 1], |tried, at| {
-            for one in &mut job.standing {
-                one.forget();
-                one.name.clone_from(&first[at]);
-            }
+            let Some(one) = job.standing.get_mut(tried.bed(at)) else {
+                return Ok(());
+            };
+            one.forget();
+            one.name.clone_from(&first[at]);
             // Where the tester ends first at one level, the rates say nothing of the other either.
-            if compare::find_rates(&mut job.standing, &mut job.trials)? == Measure::Cost {
+            if compare::find_rates(from_mut(one), &mut job.trials)? == Measure::Cost {
                 tried.measure = Measure::Cost;
             }
-            tried.most[at] = job.standing.first().map_or(0.0, |one| one.most);
+            tried.most[at] = one.most;
             Ok(())
         })
     }
@@ -135,7 +145,8 @@ impl<'bed> Tried<'bed> {
             pair = known.map(Some);
         } else {
             self.at_levels(order, |tried, at| {
-                pair[at] = Some(job.overload(&tried.names[at], tried.most[at])?);
+                let (bed, most) = (tried.bed(at), tried.most[at]);
+                pair[at] = Some(job.overload(bed, &tried.names[at], most)?);
                 Ok(())
             })?;
         }

@@ -1,0 +1,66 @@
+//! A setting whose two levels are two beds, or two kinds of traffic. Both beds stand at once and take turns, as the levels
+//! of one bed do. The memory of two beds lies in different places, and that is a part of the difference.
+
+use super::tried::{Tried, in_turns};
+use super::{EACH, Earlier, FIRST_TRIALS, Job, RAISED, SettingsPlan};
+use crate::clock::Deadline;
+use crate::jobs::compare::{self, Variant};
+use crate::jobs::{JobError, Observer};
+use crate::line::difference;
+use mpps_method::Span;
+use mpps_method::tune::Row;
+use mpps_record::SettingEffect;
+
+/// Why it took turns alone.
+const ALONE: &str = "its levels are two beds";
+
+/// What so many of them take with so many pairs each.
+pub(super) const fn time(settings: usize, pairs: u64) -> Span {
+    let turns = 2 * (FIRST_TRIALS + pairs) * EACH.as_nanos();
+    Span::from_nanos(settings as u64 * (RAISED.as_nanos() + turns))
+}
+
+/// What is left for each of them.
+#[must_use]
+pub fn time_for_each(plan: &SettingsPlan, spent: Span, settings: usize) -> Span {
+    let left = plan.how.budget.as_nanos().saturating_sub(spent.as_nanos());
+    Span::from_nanos(left / settings.max(1) as u64)
+}
+
+/// Measures one of so many settings on two beds, which are named by its levels. Turns that earlier runs had are not
+/// measured again. The second answer is what ended it early.
+///
+/// # Errors
+/// No tester could be raised.
+pub fn measure(
+    row: &'static Row,
+    beds: &[Variant<'_>],
+    plan: &SettingsPlan,
+    tests: usize,
+    end: Deadline,
+    earlier: Earlier,
+    observer: &mut dyn Observer,
+) -> Result<(SettingEffect, Option<JobError>), JobError> {
+    let level = |at: usize| beds.get(at).map(|bed| bed.name.clone());
+    let levels = [0, 1].map(|at| level(at).unwrap_or_default());
+    let turns = levels.each_ref().map(|level| format!("{} {level}", row.id));
+    let mut one = Tried::together(Vec::new(), turns);
+    let standing = compare::raise(beds, plan.how.receiver)?;
+    let mut job = Job::new(standing, plan, earlier, observer);
+    let rates = one.find_rates(&mut job);
+    let ended = rates.and_then(|()| in_turns(vec![&mut one], tests, end, &mut job));
+    let [from_trials, to_trials] = one.numbers();
+    let [from, to] = levels;
+    let effect = SettingEffect {
+        setting: row.id.to_owned(),
+        name: row.name.to_owned(),
+        from,
+        to,
+        difference: one.compared().map(|found| difference(&found, one.measure)),
+        alone: Some(ALONE.to_owned()),
+        from_trials,
+        to_trials,
+        ..SettingEffect::default()
+    };
+    Ok((effect, ended.err()))
+}
