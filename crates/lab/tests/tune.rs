@@ -224,10 +224,12 @@ fn a_turn_on_two_beds_is_repeated_if_cut() {
     assert!(error.is_none(), "{error:?}");
     let turns: Vec<&str> = seen.costs.keys().map(String::as_str).collect();
     assert_eq!(turns, ["ipv6 IPv4", "ipv6 IPv6"]);
-    assert_eq!(effect.levels, ["IPv4", "IPv6"]);
-    assert_eq!(effect.trials, [vec![8], vec![9]]);
-    let compared = effect.compared.expect("a comparison");
-    assert_eq!(compared.pairs + compared.left_out.all(), 1, "{compared:?}");
+    assert_eq!([&*effect.from, &*effect.to], ["IPv4", "IPv6"]);
+    assert_eq!([effect.from_trials, effect.to_trials], [vec![8], vec![9]]);
+    let difference = effect.difference.expect("a comparison");
+    let pairs = difference.pairs.expect("pairs");
+    let left_out = pairs.disturbed + pairs.distance + pairs.not_overloaded;
+    assert_eq!(pairs.counted + left_out, 1, "{difference:?}");
     assert!(effect.alone.is_some_and(|why| why.contains("two beds")));
 }
 

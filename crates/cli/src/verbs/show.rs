@@ -65,7 +65,7 @@ fn show(run: &Run, args: &ShowRecordArgs) -> Result<()> {
     } else {
         let trials = run.trials.len();
         terminal::error(&format!(
-            "run {name}: it ended after {trials} trials without a result: mpps report shows the trials"
+            "run {name}: no result, {trials} trials (mpps report shows them)"
         ));
     }
     tell_end(run);
