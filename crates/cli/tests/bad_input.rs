@@ -123,7 +123,7 @@ fn what_no_plan_can_be_is_refused_without_rights() {
         ("bed down", "NAME"),
         (
             "",
-            "limits, table, tune, bed, doctor, recover, man, completions",
+            "limits, table, tune, bed, doctor, recover, rfc2544",
         ),
         ("calibrate --rx-ring 512", "1024 to 16384"),
         ("calibrate --bed lab1 --rx-ring 4096", "cannot be used with"),

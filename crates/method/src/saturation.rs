@@ -229,9 +229,38 @@ pub struct Saturation {
     pub distance_ns: Option<f64>,
     /// Trials left out, for the CPUs were elsewhere in them.
     pub elsewhere: u32,
+    /// Trials on which this stands; 0 of a simulated router.
+    pub trials: u32,
 }
 
 impl Saturation {
+    /// Whether its interval is the range of windows, because trials are too few for one.
+    #[must_use]
+    pub fn has_few_trials(&self) -> bool {
+        (1..BLOCKS_MIN as u32).contains(&self.trials)
+    }
+
+    /// From the blocks of two loads, at one distance for both; where that leaves one of them too little, at its own.
+    #[must_use]
+    pub fn of_two_loads(loads: [&[Block]; 2]) -> [Option<Self>; 2] {
+        let [most, little] = loads;
+        let both: Vec<Distance> = loads.concat().iter().map(|block| block.distance).collect();
+        let here = of_one_distance(&both);
+        let at = |blocks: &[Block], begin: usize| {
+            let is_here = |place: usize| here.contains(&(begin + place));
+            let places = 0..blocks.len();
+            let places = places.filter(|&place| is_here(place));
+            let kept: Vec<Block> = places.filter_map(|at| blocks.get(at)).cloned().collect();
+            let found = Self::from_blocks(&kept).filter(|found| !found.only_disturbed)?;
+            Some(Self {
+                elsewhere: found.elsewhere + (blocks.len() - kept.len()) as u32,
+                ..found
+            })
+        };
+        let from = |blocks, begin| at(blocks, begin).or_else(|| Self::from_blocks(blocks));
+        [from(most, 0), from(little, most.len())]
+    }
+
     /// From the blocks of one load. The interval is over the medians of at least 3 blocks; of fewer it is the whole
     /// range of their windows. With fewer than 3 undisturbed windows it stands on the disturbed ones, and says so; `None` with
     /// fewer than 3 windows in all.
@@ -279,6 +308,7 @@ impl Saturation {
             only_disturbed,
             distance_ns: median(&apart),
             elsewhere,
+            trials: known.len() as u32,
         })
     }
 }
@@ -464,6 +494,31 @@ mod tests {
         assert_eq!(found.forwarding, interval(1.2e6, 1.22e6, 1.24e6));
         assert_eq!((found.distance_ns, found.elsewhere), (Some(310.0), 1));
         assert_eq!((found.windows, found.disturbed), (15, 0));
+    }
+
+    #[test]
+    fn two_loads_stand_on_one_distance() {
+        let at = |frames: u64, ns: f64| Block {
+            distance: Distance::Steady(ns),
+            ..block(&[frames; 5], 500)
+        };
+        let (near, far) = (60.0, 310.0);
+        let most = [at(60_000, near), at(61_000, near), at(62_000, near)];
+        // By itself the second load would stand on its far trial.
+        let little = [at(45_000, far), at(63_000, near)];
+        assert_eq!(
+            Saturation::from_blocks(&little).unwrap().distance_ns,
+            Some(far)
+        );
+        let [first, second] = Saturation::of_two_loads([&most, &little]).map(Option::unwrap);
+        assert_eq!((first.distance_ns, first.elsewhere), (Some(near), 0));
+        assert_eq!((second.distance_ns, second.elsewhere), (Some(near), 1));
+        assert!(second.has_few_trials() && !first.has_few_trials());
+        assert_eq!(second.forwarding, interval(1.26e6, 1.26e6, 1.26e6));
+        // Where nothing of a load is left, it stands on its own.
+        let [_, second] = Saturation::of_two_loads([&most, &little[..1]]);
+        assert_eq!(second.unwrap().distance_ns, Some(far));
+        assert_eq!(Saturation::of_two_loads([&most, &[]])[1], None);
     }
 
     #[test]

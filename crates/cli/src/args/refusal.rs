@@ -276,7 +276,7 @@ mod tests {
                 "profile",
                 "mpps has no \"profile\": give one of: throughput, ",
             ),
-            ("thruput", "throughput, trial, loss, latency, "),
+            ("thruput", "mpps has no \"thruput\": did you mean throughput?"),
             (
                 "bed rise",
                 "mpps bed has no \"rise\": give one of: up, down, shell, list",

@@ -65,6 +65,7 @@ mod tests {
                     disturbed: 3,
                     distance_ns: None,
                     elsewhere: 0,
+                    trials: 0,
                     only_disturbed: false,
                 }),
                 overloaded,

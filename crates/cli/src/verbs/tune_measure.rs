@@ -15,6 +15,7 @@ use mpps_lab::clock::monotonic_ns;
 use mpps_lab::jobs::settings::{self, Earlier, Outcome};
 use mpps_lab::jobs::{Observer, ResultObserver};
 use mpps_lab::traffic::Traffic;
+use mpps_method::Span;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -111,7 +112,11 @@ impl Measure for SettingsPlan {
 
 impl SettingsPlan {
     fn time(&self) -> String {
-        let time = format!("{} to {}", self.least, self.measured.how.budget);
+        let told = |time: Span| match time.as_secs_f64() {
+            seconds if seconds >= 120.0 => format!("{:.0} minutes", seconds / 60.0),
+            _ => time.to_string(),
+        };
+        let time = format!("{} to {}", told(self.least), told(self.measured.how.budget));
         match self.measured.by_stage {
             true => format!(
                 "{time}, and {} more for each setting that acts",

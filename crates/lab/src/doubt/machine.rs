@@ -3,7 +3,7 @@
 use super::{Doubt, Surroundings, Weighed, Weight};
 use crate::facts::Change;
 use crate::one_run::Holder;
-use mpps_method::saturation::{Distance, is_same_distance};
+use mpps_method::saturation::{Distance, Saturation, is_same_distance};
 use mpps_method::{Disturbed, Outcome, Rate, Rules, Span, Trial, Verdict, speed};
 
 /// Steal above this share can move a result (the quiet machine's bound).
@@ -26,6 +26,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let maximum = weighed.saturated.maximum();
     let overload_ns = maximum.and_then(|maximum| maximum.distance_ns);
     doubts.extend(distance_changed(overload_ns, searched.evidence.as_ref()));
+    doubts.extend(maximum.and_then(few_overloads));
     doubts
 }
 
@@ -150,6 +151,19 @@ fn distance_changed(overload_ns: Option<f64>, trial: Option<&Trial>) -> Option<D
         ),
         why: "A frame costs a quarter more at the longer distance. The two rates cannot be compared.",
         next: "Run again. The record has the distance of each trial.",
+    })
+}
+
+fn few_overloads(maximum: &Saturation) -> Option<Doubt> {
+    maximum.has_few_trials().then(|| Doubt {
+        name: "few-overload-trials",
+        weight: Weight::Unsure(1),
+        seen: match maximum.trials {
+            1 => "the maximum forwarding rate stands on 1 trial".to_owned(),
+            trials => format!("the maximum forwarding rate stands on {trials} trials"),
+        },
+        why: "In the others the CPUs were at another distance, or the machine disturbed them. The interval is the range of the windows of these trials.",
+        next: QUIETER,
     })
 }
 

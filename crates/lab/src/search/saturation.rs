@@ -167,9 +167,10 @@ pub fn measure(
         }
         sends = Rate::from_fps(widest).min(SENDER_MAX);
     }
+    let [at_most, at_little_more] = Saturation::of_two_loads([&most.blocks, &little.blocks]);
     let found = Saturated {
-        at_most: most.saturation(),
-        at_little_more: little.saturation(),
+        at_most,
+        at_little_more,
         ..Saturated::default()
     };
     let distance = found.maximum().and_then(|maximum| maximum.distance_ns);
@@ -302,6 +303,7 @@ pub fn simulate(router: &Properties) -> Saturated {
         only_disturbed: false,
         distance_ns: None,
         elsewhere: 0,
+        trials: 0,
     };
     Saturated {
         at_most: Some(at_most),

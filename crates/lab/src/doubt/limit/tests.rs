@@ -145,6 +145,7 @@ fn saturated(offered: f64, busy: f64) -> Saturated {
             disturbed: 0,
             distance_ns: None,
             elsewhere: 0,
+            trials: 0,
             only_disturbed: false,
         }),
         ..Saturated::default()

@@ -1,7 +1,29 @@
 use super::super::tests::{found_by, result};
 use super::super::{Gated, Saturated, Searched};
 use super::*;
+use mpps_method::saturation::Interval;
 use mpps_method::{CpuExchange, CpuSpeed, LimitedBy, Stability};
+
+#[test]
+fn a_maximum_of_few_trials_is_doubted() {
+    let of = |trials| {
+        let interval = Interval::from_samples(&[1e6]).expect("a number");
+        few_overloads(&Saturation {
+            offered: interval,
+            forwarding: interval,
+            busy: None,
+            windows: 9,
+            disturbed: 0,
+            only_disturbed: false,
+            distance_ns: None,
+            elsewhere: 5,
+            trials,
+        })
+    };
+    assert!(of(1).is_some_and(|doubt| doubt.seen.ends_with("stands on 1 trial")));
+    assert!(of(2).is_some_and(|doubt| doubt.seen.ends_with("stands on 2 trials")));
+    assert_eq!((of(0), of(3)), (None, None));
+}
 
 #[test]
 fn rates_of_two_cpu_distances_are_doubted() {
