@@ -121,10 +121,7 @@ fn what_no_plan_can_be_is_refused_without_rights() {
         ("thruput", "throughput"),
         ("bed up Not/A/Name", "lower-case"),
         ("bed down", "NAME"),
-        (
-            "",
-            "limits, table, tune, bed, doctor, recover, rfc2544",
-        ),
+        ("", "limits, table, tune, bed, doctor, recover, rfc2544"),
         ("calibrate --rx-ring 512", "1024 to 16384"),
         ("calibrate --bed lab1 --rx-ring 4096", "cannot be used with"),
         ("calibrate --nic napi", "--help"),

@@ -276,7 +276,10 @@ mod tests {
                 "profile",
                 "mpps has no \"profile\": give one of: throughput, ",
             ),
-            ("thruput", "mpps has no \"thruput\": did you mean throughput?"),
+            (
+                "thruput",
+                "mpps has no \"thruput\": did you mean throughput?",
+            ),
             (
                 "bed rise",
                 "mpps bed has no \"rise\": give one of: up, down, shell, list",

@@ -11,7 +11,7 @@ use mpps_ebpf::instruments::watch::{
 use mpps_linux::cpu::{self, CpuSet};
 
 /// A timer that does not start after so long will not, ns.
-const START_LIMIT_NS: u64 = 1_000_000_000;
+const START_LIMIT_NS: u64 = 5_000_000_000;
 /// The kernel binds no timer to a CPU (before 6.7).
 const EINVAL: u32 = 22;
 
