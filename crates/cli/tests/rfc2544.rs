@@ -28,8 +28,8 @@ fn all_parts_of_a_size_are_one_record() {
     let took = begun.elapsed().as_secs();
     assert!(took < 90, "{took} s");
     assert_gone(ended.bed());
-    // Some part may be disturbed: the others have their results all the same.
-    assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
+    // Some part may be disturbed, or every load may lose frames in a pause: the others have their results all the same.
+    assert!(matches!(ended.code, Some(0 | 1 | 4)), "{ended:?}");
     let text = &ended.stdout;
     assert!(
         text.contains("RFC 2544 asks for 20 streams of 120 s"),
