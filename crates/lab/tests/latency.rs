@@ -102,7 +102,7 @@ fn a_planted_delay_is_found_on_the_routers_path() {
     }
 }
 
-/// It is 6 to 9 us on a virtual machine whose CPUs stay awake, and 17 to 50 us where they sleep. A receiver that waits
+/// It is 5 to 9 us on a virtual machine whose CPUs stay awake, and 17 to 50 us where they sleep. A receiver that waits
 /// for its timer would show here too.
 const OWN_NS_MAX: f64 = 25_000.0;
 
