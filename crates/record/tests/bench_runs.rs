@@ -40,6 +40,7 @@ fn lines(run: &Run) -> usize {
         + run.sweeps.len()
         + run.effects.len()
         + run.calibrations.len()
+        + run.latencies.len()
         + usize::from(run.end.is_some())
 }
 
@@ -62,6 +63,7 @@ fn rewritten(records: &Records) -> Vec<u8> {
         written(&mut text, &run.name, &run.sweeps);
         written(&mut text, &run.name, &run.effects);
         written(&mut text, &run.name, &run.calibrations);
+        written(&mut text, &run.name, &run.latencies);
         written(&mut text, &run.name, run.end.as_slice());
     }
     text
