@@ -1,17 +1,23 @@
-//! Test programs as cargo builds them: one build for all, each program known by its crate and its file.
+//! Test programs as cargo builds them: one build for all. A crate's files of tests are one program; here each file is
+//! one of its own again, so that it starts in a process of its own.
 use crate::failure::Failure;
 use crate::privilege::Privilege;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A test program that was built.
+/// The program that holds all of a crate's files of tests.
+const ALL: &str = "all";
+
+/// A crate's unit tests, or one of its files of tests, as a program to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// Its crate's folder and its own name: "lab/bed"; a crate's unit tests are "lab/units".
     pub name: String,
     /// The file that cargo built.
     pub path: PathBuf,
+    /// Its tests' whole names, where the file holds others' too.
+    pub tests: Vec<String>,
     /// The crate's folder, in which cargo would start it.
     folder: PathBuf,
 }
@@ -50,13 +56,49 @@ pub fn build(selected: &[&str]) -> Result<Vec<Program>, Failure> {
             programs.extend(program(&line));
         }
     }
-    if child.wait().map_err(not_started)?.success() {
-        Ok(programs)
-    } else {
-        Err(Failure::new(
+    if !child.wait().map_err(not_started)?.success() {
+        return Err(Failure::new(
             "the tests were not built; the compiler's words stand above",
-        ))
+        ));
     }
+    let files: Result<Vec<_>, _> = programs.into_iter().map(by_file).collect();
+    Ok(files?.into_iter().flatten().collect())
+}
+
+/// The files of tests that a program holds.
+fn by_file(program: Program) -> Result<Vec<Program>, Failure> {
+    let Some(package) = program.name.strip_suffix(ALL) else {
+        return Ok(vec![program]);
+    };
+    let not_listed = |why: String| Failure::new(format!("list the tests {}: {why}", program.name));
+    let mut list = program.command(None);
+    let listed = list.args(["--list", "--format", "terse"]).output();
+    let listed = listed.map_err(|error| not_listed(error.to_string()))?;
+    if !listed.status.success() {
+        return Err(not_listed(listed.status.to_string()));
+    }
+    let mut files: Vec<Program> = Vec::new();
+    for (file, test) in tests(&String::from_utf8_lossy(&listed.stdout)) {
+        let name = format!("{package}{file}");
+        if files.last().is_none_or(|last| last.name != name) {
+            files.push(Program {
+                name,
+                ..program.clone()
+            });
+        }
+        if let Some(last) = files.last_mut() {
+            last.tests.push(test);
+        }
+    }
+    Ok(files)
+}
+
+/// File and whole name of each test that a program lists; those of a file follow one another.
+fn tests(listed: &str) -> impl Iterator<Item = (&str, String)> {
+    let names = listed
+        .lines()
+        .filter_map(|line| line.strip_suffix(": test"));
+    names.filter_map(|name| Some((name.split_once("::")?.0, name.to_owned())))
 }
 
 /// Runs cargo to its end.
@@ -92,6 +134,7 @@ fn program(message: &str) -> Option<Program> {
     Some(Program {
         name: format!("{}/{own}", folder.file_name()?.to_str()?),
         path: path.into(),
+        tests: Vec::new(),
         folder: folder.to_owned(),
     })
 }
@@ -116,6 +159,41 @@ mod tests {
         assert_eq!(bed.folder, Path::new("/src/mpps/crates/lab"));
         let units = MESSAGE.replace("tests/bed.rs", "src/lib.rs");
         assert!(program(&units).expect("a program").is_units());
+    }
+
+    #[test]
+    fn a_crates_program_holds_its_files_of_tests() {
+        let listed = "bed::a: test\nfib::b: test\nfib::c::d: test\n\n3 tests, 0 benchmarks\n";
+        let all: Vec<(&str, String)> = tests(listed).collect();
+        let named = [("bed", "bed::a"), ("fib", "fib::b"), ("fib", "fib::c::d")];
+        assert_eq!(all, named.map(|(file, test)| (file, test.to_owned())));
+    }
+
+    #[test]
+    fn no_file_of_tests_is_left_out_of_its_crates_program() {
+        let mut files = 0;
+        for package in folders(&crate::root().join("crates")) {
+            let tests = package.join("tests");
+            let Ok(all) = std::fs::read_to_string(tests.join("all.rs")) else {
+                continue;
+            };
+            for file in folders(&tests) {
+                let name = file
+                    .file_stem()
+                    .and_then(|name| name.to_str())
+                    .expect("a name");
+                let is_test = file.extension().is_some() && name != ALL;
+                let named = all.contains(&format!("\nmod {name};"));
+                assert!(!is_test || named, "{} is in no program", file.display());
+                files += usize::from(is_test);
+            }
+        }
+        assert!(files > 80, "{files}");
+    }
+
+    fn folders(of: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(of).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect()
     }
 
     #[test]

@@ -202,6 +202,8 @@ fn run(
     if group != Group::Free {
         command.arg("--test-threads=1");
     }
+    let whole: Vec<&str> = program.tests.iter().map(String::as_str).collect();
+    let names = if names.is_empty() { &whole } else { names };
     if !names.is_empty() {
         command.arg("--exact").args(names);
     }

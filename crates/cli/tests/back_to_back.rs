@@ -1,8 +1,6 @@
 //! `mpps back-to-back` end to end: the longest burst, told, recorded and shown again.
 
-mod door;
-
-use door::{Scratch, assert_gone, mpps, privileged, run};
+use crate::door::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 
 #[test]

@@ -1,8 +1,6 @@
 //! Bad input is one line that names the remedy, exit code 2, and nothing touched.
 
-mod door;
-
-use door::{Ended, Scratch, assert_gone, mpps, privileged, run, staged};
+use crate::door::{self, Ended, Scratch, assert_gone, mpps, privileged, run, staged};
 use std::os::unix::process::CommandExt;
 
 /// One line on stderr, nothing on stdout, exit code 2.

@@ -1,9 +1,7 @@
 //! `mpps calibrate` end to end, on a bed of its own: the meter finds every planted fault, says so, and
 //! leaves nothing behind.
 
-mod door;
-
-use door::{Scratch, assert_gone, mpps, privileged, run};
+use crate::door::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 
 fn is_disturbed(row: &Value) -> bool {

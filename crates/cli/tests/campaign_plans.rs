@@ -1,7 +1,5 @@
 //! The shipped plans have each published row and each claim: run, or marked with the reason why not.
 
-#![cfg(feature = "measure")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

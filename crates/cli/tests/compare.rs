@@ -1,8 +1,6 @@
 //! `mpps compare`: records and plans without rights; on beds, a set-up that is slower and one that is not.
 
-mod door;
-
-use door::{Ended, Scratch, assert_gone, mpps, privileged, run};
+use crate::door::{self, Ended, Scratch, assert_gone, mpps, privileged, run};
 use mpps_record::{ComparisonLine, Phase, read_file, to_line};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;

@@ -1,6 +1,5 @@
 //! The rule of `mpps compare` on turns that a machine really measured (bench/runs), of equal set-ups: heavy tails, drift
 //! and CPUs at two distances included.
-#![cfg(feature = "measure")]
 
 use mpps_method::compare::{Comparison, Finding, Measure, Rule, Turn};
 use mpps_method::random::Random;

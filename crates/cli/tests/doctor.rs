@@ -1,8 +1,6 @@
 //! `mpps doctor`: says what is there, is right where something is taken away, leaves nothing behind.
 
-mod door;
-
-use door::{Ended, MPPS, Scratch, mpps, privileged, run, staged};
+use crate::door::{self, Ended, MPPS, Scratch, mpps, privileged, run, staged};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;

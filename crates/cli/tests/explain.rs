@@ -1,8 +1,6 @@
 //! `mpps explain` from the command line: its plan, what it refuses, and a profile that `mpps show` shows again.
 
-mod door;
-
-use door::{Scratch, assert_gone, mpps, privileged, run};
+use crate::door::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 
 #[test]

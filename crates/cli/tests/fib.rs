@@ -1,8 +1,6 @@
 //! `mpps table load`, `show`, `stats` and `clear`, as typed.
 
-mod door;
-
-use door::{Ended, Scratch, assert_gone, mpps, privileged, run, staged};
+use crate::door::{Ended, Scratch, assert_gone, mpps, privileged, run, staged};
 use serde_json::Value;
 use std::process::Command;
 

@@ -1,8 +1,6 @@
 //! `mpps man` and `mpps completions`: pages that render, completions that the shells take.
 
-mod door;
-
-use door::{Scratch, mpps, run};
+use crate::door::{Scratch, mpps, run};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,8 +1,7 @@
 //! Each verb's `--help` is as committed in `tests/help/`: a flag that changes shows up in review.
-//! `MPPS_WRITE_HELP=1 cargo test -p mpps-cli --test help` writes the files anew.
+//! `MPPS_WRITE_HELP=1 cargo test -p mpps-cli --test all help::` writes the files anew.
 
-mod door;
-
+use crate::door;
 use std::path::Path;
 
 const VERBS: &[&str] = &[

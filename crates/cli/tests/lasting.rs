@@ -1,8 +1,6 @@
 //! `mpps loss --overload` end to end: seconds, answers of the management path, and the return.
 
-mod door;
-
-use door::{Scratch, assert_gone, mpps, privileged, run};
+use crate::door::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 
 /// Three seconds of overload. Returns the text and the line.

@@ -1,8 +1,6 @@
 //! `mpps latency` end to end: a router and its bed, told, recorded and shown again.
 
-mod door;
-
-use door::{Ended, Scratch, assert_gone, mpps, privileged, run};
+use crate::door::{Ended, Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 
 fn json(ended: &Ended) -> Value {

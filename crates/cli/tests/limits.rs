@@ -1,8 +1,6 @@
 //! `mpps limits`: arithmetic that needs no rights, and this machine's memory.
 
-mod door;
-
-use door::{mpps, run};
+use crate::door::{mpps, run};
 use serde_json::Value;
 
 fn json(words: &[&str]) -> Value {

@@ -1,8 +1,6 @@
 //! One run measures at a time on a host; what else had a part in a result stands beside it.
 
-mod door;
-
-use door::{Scratch, assert_gone, hearing_ctrl_c, mpps, privileged, run};
+use crate::door::{Scratch, assert_gone, hearing_ctrl_c, mpps, privileged, run};
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};

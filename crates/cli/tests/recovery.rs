@@ -1,8 +1,6 @@
 //! `mpps recovery` end to end: behind a policer the last frame is lost before the load drops.
 
-mod door;
-
-use door::{Scratch, assert_gone, mpps, privileged, run};
+use crate::door::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 

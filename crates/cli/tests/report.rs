@@ -1,7 +1,6 @@
 //! `mpps report`: the file it writes, and what it says of files that it cannot read.
 
-mod door;
-
+use crate::door;
 use std::fs;
 use std::path::{Path, PathBuf};
 

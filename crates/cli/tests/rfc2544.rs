@@ -1,8 +1,6 @@
 //! `mpps rfc2544` end to end: every part of one frame size on one bed, told, recorded, shown and reported.
 
-mod door;
-
-use door::{Scratch, assert_gone, mpps, privileged, run};
+use crate::door::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 
 const PARTS: [(&str, &str); 6] = [

@@ -1,9 +1,7 @@
 //! `mpps show`: a record gives the same text and JSON as its run did, and a damaged one all that can be read of it.
-//! `MPPS_WRITE_GOLDEN=1 cargo test -p mpps-cli --test show` writes the golden files anew.
+//! `MPPS_WRITE_GOLDEN=1 cargo test -p mpps-cli --test all show::` writes the golden files anew.
 
-mod door;
-
-use door::{Ended, Scratch, mpps, run};
+use crate::door::{Ended, Scratch, mpps, run};
 use std::fs;
 use std::path::Path;
 

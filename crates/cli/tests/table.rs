@@ -1,8 +1,6 @@
 //! `mpps table read` and `mpps table synthesize`, as typed.
 
-mod door;
-
-use door::{Ended, mpps, run};
+use crate::door::{self, Ended, mpps, run};
 use std::io::Write;
 use std::process::{Command, Stdio};
 

@@ -1,9 +1,9 @@
 //! `mpps throughput` end to end, on a bed of its own and the machine's real kernel: what it prints,
 //! what it writes, and that nothing is left behind however it ends.
 
-mod door;
-
-use door::{Ended, Scratch, assert_gone, hearing_ctrl_c, mpps, privileged, run, staged, wait_for};
+use crate::door::{
+    Ended, Scratch, assert_gone, hearing_ctrl_c, mpps, privileged, run, staged, wait_for,
+};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;

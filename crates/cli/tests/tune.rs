@@ -1,8 +1,6 @@
 //! `mpps tune` without root and without a bed: it lists, shows and writes a page, and changes nothing.
 
-mod door;
-
-use door::{Ended, Scratch, assert_gone, mpps, privileged, run};
+use crate::door::{Ended, Scratch, assert_gone, mpps, privileged, run};
 use mpps_record::read_file;
 use serde_json::Value;
 use std::collections::BTreeSet;

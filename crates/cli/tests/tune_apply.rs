@@ -1,8 +1,6 @@
 //! `mpps tune apply`, `confirm` and `revert`, as typed, in namespaces of their own.
 
-mod door;
-
-use door::{Ended, Scratch, mpps, privileged, run, wait_for};
+use crate::door::{Ended, Scratch, mpps, privileged, run, wait_for};
 use std::path::Path;
 use std::process::Command;
 

@@ -1,7 +1,6 @@
 //! Back-to-back as `mpps back-to-back` measures it: on this bed the longest burst fills the virtual NIC's ring.
 
-mod support;
-
+use crate::support;
 use mpps_lab::jobs::back_to_back::{self, BurstPlan};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::jobs::{Observer, Report, ResultObserver};

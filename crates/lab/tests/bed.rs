@@ -1,9 +1,8 @@
 //! The bed as it stands: what is in it, what it does not do of its own accord, who may have it.
 
-mod host;
-mod support;
-
-use host::{Host, alone, left_of};
+use crate::host::{Host, alone, left_of};
+use crate::support;
+use crate::support::PortsOfBed as _;
 use mpps_lab::bed::{self, Bed, BedError, BedPlan, BedState, Front, RssKey, Side};
 use mpps_lab::clock::wait_for;
 use mpps_lab::facts::nic;
@@ -15,7 +14,6 @@ use std::fs;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use support::PortsOfBed as _;
 
 /// A router solicits its neighbours, reports its groups and probes its addresses within this time, ns
 /// (RFC 4861 section 10: 3 solicitations, 4 s apart, the first within 1 s).

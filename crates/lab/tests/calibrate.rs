@@ -1,8 +1,7 @@
 //! The meter finds what a separate program planted on the DUT's path, with the receiver at the tester's port. (With the
 //! receiver at the router's exit: cli's own test of `mpps calibrate`.)
 
-mod support;
-
+use crate::support;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::calibrate::FaultKind;
 use mpps_lab::jobs::{Observer, Report, ResultObserver, calibrate};

@@ -1,12 +1,11 @@
 //! A sender that was away makes up for no more at once than a quarter of the ring that really receives: the virtual NIC's
 //! own with `cpumap`, the veth's 256 slots with the other fronts.
 
-mod support;
-
+use crate::support;
+use crate::support::trials::{assert_ledger, run, tester};
 use mpps_lab::bed::{Bed, BedPlan, Front};
 use mpps_lab::dut::VETH_RING;
 use mpps_lab::tester::PlantedPauses;
-use support::trials::{assert_ledger, run, tester};
 
 /// Twice the veth's. A quarter of either is due within less than the bound in time at this load.
 const RX_RING: u32 = 2 * VETH_RING;

@@ -1,7 +1,6 @@
 //! Set-ups compared on beds that stand at once.
 
-mod support;
-
+use crate::support;
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::jobs::compare::{self, ComparePlan, Outcome, Variant};
 use mpps_lab::jobs::{Observer, Phase, Report};

@@ -1,15 +1,14 @@
 //! How long a trial goes on: until the time outside disturbances is as long as asked for, by either port. One that
 //! cannot offer its load ends early, and its ledger closes all the same.
 
-mod support;
-
+use crate::support;
+use crate::support::trials::{WHOLE_TRIES, assert_ledger, offer, tester};
 use mpps_lab::bed::{Bed, BedPlan, Front};
 use mpps_lab::tester::{PlantedPauses, PortKind, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_lab::trial::rules;
 use mpps_method::{Offer, Shortfall, Span, Trial, Verdict};
-use support::trials::{WHOLE_TRIES, assert_ledger, offer, tester};
 
 /// Overload for longer than any trial here lasts.
 const FRAMES_MAX: u64 = 1 << 26;

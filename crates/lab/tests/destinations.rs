@@ -1,7 +1,7 @@
 //! A table in the DUT, and frames to all of it: delivered, counted, in order.
 
-mod support;
-
+use crate::support;
+use crate::support::PortsOfBed as _;
 use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::Side;
 use mpps_lab::destinations::{Destinations, DrawPlan};
@@ -14,7 +14,6 @@ use mpps_lab::trial::probe;
 use mpps_method::destinations::Draw;
 use mpps_method::{FrameSpec, Invalid, Offer, Rate, Span, Trial, Verdict};
 use mpps_tables::Table;
-use support::PortsOfBed as _;
 
 const FPS: f64 = 20_000.0;
 

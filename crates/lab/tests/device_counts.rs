@@ -1,12 +1,9 @@
 //! What the tester counts around a device of somebody else's, held against what the device counts itself, and
 //! against what is on the cable.
 
-mod device;
-mod host;
-mod support;
-
-use device::{Lab, ip, nft_counter, plan, raised, run_in, traffic};
-use host::alone;
+use crate::device::{Lab, ip, nft_counter, plan, raised, run_in, traffic};
+use crate::host::alone;
+use crate::support;
 use mpps_lab::bed::Bed;
 use mpps_lab::tester::{PortKind, ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;

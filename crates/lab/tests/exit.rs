@@ -1,11 +1,11 @@
 //! The receiver at the router's exit: every frame is accounted for there too, and where it cannot see them all, the
 //! run says so or receives at the tester's port.
 
-mod device;
-mod host;
-mod support;
-
-use host::alone;
+use crate::device;
+use crate::host::alone;
+use crate::support;
+use crate::support::PortsOfBed as _;
+use crate::support::trials::{assert_closed, assert_closed_on_every_front, frames, run};
 use mpps_ebpf::instruments::fault::Planted;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, Side};
 use mpps_lab::doubt::Finding;
@@ -28,8 +28,6 @@ use mpps_method::{Accept, Invalid, Rate, Resolution, SearchPlan, Span, Transport
 use mpps_record::LoadLine;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use support::PortsOfBed as _;
-use support::trials::{assert_closed, assert_closed_on_every_front, frames, run};
 
 const FRAMES_MAX: u64 = 1 << 21;
 const BOTH: [Interfaces; 2] = [Interfaces::Newest, Interfaces::Oldest];

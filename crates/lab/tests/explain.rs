@@ -1,7 +1,6 @@
 //! `mpps explain` finds costs that are planted: in the stage where they are, and of their size. Needs root and perf events.
 
-mod support;
-
+use crate::support;
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::jobs::compare::Variant;
 use mpps_lab::jobs::explain::against::{AgainstPlan, Side};

@@ -4,12 +4,10 @@
 //! Each test has a /run of its own (see `host`). A run that is killed is this same program, asked for the one
 //! test [`LIFE`], in the namespace of the host.
 
-mod device;
-mod host;
-mod support;
-
-use device::{Lab, ip, plan, raised, traffic};
-use host::alone;
+use crate::device::{Lab, ip, plan, raised, traffic};
+use crate::host::{again, alone};
+use crate::support;
+use crate::support::PortsOfBed as _;
 use mpps_lab::bed::{Bed, BedError, BedPlan, Side};
 use mpps_lab::clock;
 use mpps_lab::journal::fault;
@@ -21,8 +19,7 @@ use mpps_linux::links;
 use mpps_linux::{ethtool, setting::Setting};
 use mpps_method::{FrameSpec, Offer, Rate, Span, Verdict};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Stdio};
-use support::PortsOfBed as _;
+use std::process::Stdio;
 
 const LIFE: &str = "a_device_is_measured_and_the_ports_come_back";
 const KILLED: &str = "MPPS_TEST_EXTERNAL_LIFE";
@@ -293,9 +290,8 @@ fn recovered(lab: &Lab) -> Recovery {
 
 /// Runs the whole life in the host's namespace; whether it was killed on its way.
 fn live(lab: &Lab, variable: &str, number: u64) -> bool {
-    let mut command = Command::new(std::env::current_exe().expect("own path"));
+    let mut command = again(LIFE);
     command
-        .args(["--exact", LIFE])
         .env(KILLED, "1")
         .env(variable, number.to_string())
         .stdout(Stdio::null())

@@ -1,7 +1,8 @@
 //! Tables in the DUT's kernel: loaded is counted, cleared is gone, and what others put there stays.
 
-mod support;
-
+use crate::host::again;
+use crate::support;
+use crate::support::PortsOfBed as _;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use mpps_lab::bed::{Bed, Side};
 use mpps_lab::clock::wait_for;
@@ -19,7 +20,6 @@ use std::net::IpAddr;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use support::PortsOfBed as _;
 
 /// Addresses that are looked up.
 const DRAWS: usize = 10_000;
@@ -485,9 +485,8 @@ fn killed_while_it_loads() {
     let bed = support::bed();
     for plain in [false, true] {
         let before = in_dut(&bed, everything);
-        let mut command = Command::new(std::env::current_exe().expect("own path"));
+        let mut command = again(CRASH);
         command
-            .args(["--exact", CRASH])
             .env(NETNS, bed.netns(Side::B).name())
             .stdout(Stdio::null())
             .stderr(Stdio::null());

@@ -1,9 +1,7 @@
 //! Routes in a namespace that is none of ours: kept on purpose, cleared by word, put back after a crash.
 
-mod host;
-mod support;
-
-use host::{Host, alone};
+use crate::host::{Host, again, alone};
+use crate::support;
 use ipnet::IpNet;
 use mpps_lab::bed;
 use mpps_lab::clock::wait_for;
@@ -16,7 +14,7 @@ use mpps_linux::routes::{self, Family, Filter, Route, nexthops};
 use mpps_tables::Table;
 use std::convert::Infallible;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Nothing here takes longer, ns.
 const LIMIT_NS: u64 = 60_000_000_000;
@@ -200,8 +198,7 @@ fn a_killed_load_is_put_back() {
 }
 
 fn kill_while_it_loads(netns: &NetNs, there: u64) {
-    let mut child = Command::new(std::env::current_exe().expect("own path"))
-        .args(["--exact", CRASH])
+    let mut child = again(CRASH)
         .env(KILLED, netns.name())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

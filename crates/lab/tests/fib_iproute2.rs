@@ -1,8 +1,8 @@
 //! A second pair of eyes on a loaded FIB: iproute2, which knows nothing of ours, reads the routes of a large table
 //! and asks the kernel where addresses go. (A full one is loaded and counted in `fib`.)
 
-mod support;
-
+use crate::support;
+use crate::support::PortsOfBed as _;
 use ipnet::IpNet;
 use mpps_lab::bed::{Bed, Side};
 use mpps_lab::fib::{self, Gateway, LoadPlan, Loaded, MAIN_TABLE, Pointing, Spread};
@@ -13,7 +13,6 @@ use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
 use std::net::IpAddr;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use support::PortsOfBed as _;
 
 /// Addresses that are looked up in each family.
 const DRAWS: usize = 10_000;

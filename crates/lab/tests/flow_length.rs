@@ -1,16 +1,14 @@
 //! Flows that live a few frames each, as a DUT that tracks connections counts them.
 
-mod device;
-mod support;
-
-use device::run_in;
+use crate::device::run_in;
+use crate::support;
+use crate::support::PortsOfBed as _;
 use mpps_lab::bed::Side;
 use mpps_lab::tester::{ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::setting::Setting;
 use mpps_method::{Offer, Rate, Span};
-use support::PortsOfBed as _;
 
 /// A rule that looks at a connection's state makes the kernel track connections.
 const TRACKED: &str = "table ip t {

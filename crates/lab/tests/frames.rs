@@ -1,7 +1,7 @@
 //! The frames the sender's program writes, read back by another implementation: every field, every checksum.
 
-mod support;
-
+use crate::support;
+use crate::support::PortsOfBed as _;
 use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::{Bed, Side};
 use mpps_lab::destinations::{DestinationList, Destinations};
@@ -13,7 +13,6 @@ use mpps_wire::TestFrame;
 use mpps_wire::template;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use support::PortsOfBed as _;
 
 /// The first frames of this traffic on the bed.
 fn preview(bed: &Bed, traffic: &Traffic, order: Order, frames: usize) -> Vec<Vec<u8>> {

@@ -1,7 +1,7 @@
 //! The older of two ways does what the newer does: on every kernel, so that this one's newness hides nothing.
 
-mod support;
-
+use crate::support;
+use crate::support::PortsOfBed as _;
 use mpps_lab::bed::{Bed, BedPlan, Interfaces, Side};
 use mpps_lab::clock::wait_until;
 use mpps_lab::tester::{
@@ -15,7 +15,6 @@ use mpps_linux::tc::{self, Filters, Hook};
 use mpps_linux::{clock, kernel, setting::Setting, task};
 use mpps_method::{Offer, Rate, Span, Trial, Verdict};
 use std::process::Command;
-use support::PortsOfBed as _;
 
 const FRAMES_MAX: u64 = 1 << 20;
 const MS: u64 = 1_000_000;

@@ -5,10 +5,8 @@
 //! for the one test [`LIFE`]. Its eBPF objects are found by its file descriptors, for other runs on this
 //! machine have theirs.
 
-mod host;
-mod support;
-
-use host::{Host, alone};
+use crate::host::{Host, again, alone};
+use crate::support;
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter};
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::clock::{wait_for, wait_until};
@@ -26,7 +24,7 @@ use std::convert::Infallible;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 
 const LIFE: &str = "a_run_with_a_trial_leaves_nothing";
 const BED: &str = "MPPS_TEST_TRIAL_BED";
@@ -213,8 +211,8 @@ fn a_run_with_a_trial_leaves_nothing() {
 }
 
 fn start(bed: &str, receiver: ReceiverPlace) -> (Child, BufReader<ChildStdout>) {
-    let mut run = Command::new(std::env::current_exe().expect("own path"))
-        .args(["--exact", LIFE, "--nocapture"])
+    let mut run = again(LIFE)
+        .arg("--nocapture")
         .env(BED, bed)
         .env(RECEIVER, receiver.name())
         .stdout(Stdio::piped())

@@ -1,7 +1,6 @@
 //! Latency as `mpps latency` measures it: a delay on the router's path is found there and not on the wire's.
 
-mod support;
-
+use crate::support;
 use mpps_ebpf::instruments::fault::Planted;
 use mpps_lab::jobs::latency::{self, LatencyLoad, LoadLatency, PathLatency};
 use mpps_lab::jobs::{Observer, Report, Trials};

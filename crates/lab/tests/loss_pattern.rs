@@ -1,7 +1,6 @@
 //! What a trial's lost frames say of why they were lost: causes planted on a real bed, each told apart.
 
-mod support;
-
+use crate::support;
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::tester::{Fault, PlantedFault, ReceiverMode, Tester};
 use mpps_lab::trial::{self, rules};

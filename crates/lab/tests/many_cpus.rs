@@ -1,8 +1,8 @@
 //! More CPUs than two: each queue on a CPU of its own, each CPU transmitting on a queue of its own. Four CPUs do;
 //! a machine that has fewer can emulate one: `cargo xtask kernel --cpus 4 -- many_cpus`.
 
-mod support;
-
+use crate::support;
+use crate::support::PortsOfBed as _;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Side};
 use mpps_lab::tester::{PortKind, ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
@@ -10,7 +10,6 @@ use mpps_lab::trial::{self, probe};
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::ethtool;
 use mpps_method::{Offer, Rate, Span, Trial, Verdict};
-use support::PortsOfBed as _;
 
 const FRAMES_MAX: u64 = 1 << 20;
 const FLOWS: u32 = 64;

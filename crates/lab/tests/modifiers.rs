@@ -1,7 +1,8 @@
 //! The modifiers of RFC 2544 sections 11 and 12 act on the router, and the ledger still closes.
 
-mod support;
-
+use crate::support;
+use crate::support::PortsOfBed;
+use crate::support::trials::{assert_closed, run_whole, tester};
 use ipnet::IpNet;
 use mpps_lab::bed::{Bed, BedPlan, Front, Side};
 use mpps_lab::destinations::DrawPlan;
@@ -15,8 +16,6 @@ use mpps_tables::Table;
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::process::Command;
-use support::PortsOfBed;
-use support::trials::{assert_closed, run_whole, tester};
 
 /// What `nft list table` says.
 fn listed(netns: &NetNs, family: &str) -> String {

@@ -1,7 +1,7 @@
 //! Frames that come back, but not as a router sends them on: redirected past routing, copied, reflected, held back.
 
-mod support;
-
+use crate::support;
+use crate::support::trials;
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::doubt::{Doubt, frame_doubts};
 use mpps_lab::traffic::Traffic;
@@ -9,7 +9,6 @@ use mpps_lab::trial::probe::probe;
 use mpps_linux::clock;
 use mpps_method::disturbed::Guard;
 use mpps_method::{Rules, Span, Trial, Verdict};
-use support::trials;
 
 const FRAMES: u64 = 1 << 16;
 /// What the machine does meanwhile is not the question here.

@@ -1,7 +1,6 @@
 //! Who else had a CPU, and for how long: by what this test did to it.
 
-mod support;
-
+use crate::support;
 use mpps_lab::clock::wait_until;
 use mpps_lab::tester::{OtherTasks, RouterTasks};
 use mpps_linux::clock::monotonic_ns;

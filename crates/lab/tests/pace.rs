@@ -2,8 +2,8 @@
 //! The sender alone, before a port that drops in its driver: what the DUT and the receiver cost it where they
 //! share its CPU is no question of its pace.
 
-mod support;
-
+use crate::support;
+use crate::support::PortsOfBed as _;
 use mpps_ebpf::instruments::departures::Departed;
 use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
 use mpps_lab::bed::{Bed, Side};
@@ -14,7 +14,6 @@ use mpps_lab::tester::{
 use mpps_linux::links;
 use mpps_linux::packet::{RxRing, RxSpec};
 use mpps_method::{Histogram, Span};
-use support::PortsOfBed as _;
 
 /// The machine may disturb most of them: another program with the same right to the CPU takes it for ms.
 const ATTEMPTS: u32 = 30;

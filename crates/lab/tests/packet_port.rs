@@ -1,7 +1,10 @@
 //! Trials over packet sockets: the same ledger, to the frame, and frames that live frames cannot carry.
 
-mod support;
-
+use crate::support;
+use crate::support::PortsOfBed as _;
+use crate::support::trials::{
+    assert_closed, assert_closed_on_every_front, assert_ledger, offer, run,
+};
 use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::{Bed, BedPlan, Front, Side};
 use mpps_lab::clock;
@@ -15,8 +18,6 @@ use mpps_method::destinations::Draw;
 use mpps_method::{Invalid, Offer, Rate, Rules, Span, Transport, Verdict};
 use mpps_wire::TestFrame;
 use std::sync::atomic::{AtomicBool, Ordering};
-use support::PortsOfBed as _;
-use support::trials::{assert_closed, assert_closed_on_every_front, assert_ledger, offer, run};
 
 const FRAMES_MAX: u64 = 1 << 22;
 

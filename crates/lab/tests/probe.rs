@@ -1,10 +1,9 @@
 //! The probe on real beds: it comes through one that forwards, raised now or kept, and names the hop where
 //! one does not.
 
-mod host;
-mod support;
-
-use host::{Host, alone};
+use crate::host::{self, Host, again, alone};
+use crate::support;
+use crate::support::PortsOfBed as _;
 use mpps_lab::bed::{self, Bed, BedPlan, Side};
 use mpps_lab::tester::{ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
@@ -12,7 +11,6 @@ use mpps_lab::trial::probe::{Hop, ProbeError, probe};
 use mpps_linux::links;
 use std::path::PathBuf;
 use std::process::Command;
-use support::PortsOfBed as _;
 
 const AGAIN: &str = "processes_measure_a_kept_bed_in_turn";
 const BED: &str = "MPPS_TEST_PROBE_BED";
@@ -78,11 +76,8 @@ fn processes_measure_a_kept_bed_in_turn() {
     // In this process, in another, and in this again; a tester leaves nothing in the bed's way.
     for by_another in [false, true, false] {
         if by_another {
-            let again = Command::new(std::env::current_exe().expect("own path"))
-                .args(["--exact", AGAIN, "--nocapture"])
-                .env(BED, &name)
-                .output();
-            host::succeeded(AGAIN, &again.expect("this program again"));
+            let ended = again(AGAIN).arg("--nocapture").env(BED, &name).output();
+            host::succeeded(AGAIN, &ended.expect("this program again"));
         } else {
             pass(&bed::open(&name).expect("open"));
         }

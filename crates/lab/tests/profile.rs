@@ -1,8 +1,8 @@
 //! Samples of CPUs: complete while busy, with names, not in step with the load, and of the router's path on a bed. Needs
 //! root and perf events.
 
-mod support;
-
+use crate::support;
+use crate::support::trials;
 use mpps_lab::clock::{monotonic_ns, wait_until};
 use mpps_lab::profile::{
     Profile, Sample, Sampler, SamplerPlan, SamplingClock, SymbolId, Symbols, completeness,
@@ -16,7 +16,6 @@ use std::fs::File;
 use std::io::Read;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use support::trials;
 
 /// A restless machine may take a CPU away in any of them.
 const TRIES: u32 = 5;

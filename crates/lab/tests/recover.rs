@@ -3,10 +3,8 @@
 //! Each test has a /run of its own (see `host`), so what it finds there is its own doing. The run that is
 //! killed is this same program, asked for the one test [`LIFE`] with a plan in its environment.
 
-mod host;
-mod support;
-
-use host::{Host, alone, left_of, started_in};
+use crate::host::{Host, again, alone, left_of, started_in};
+use crate::support;
 use mpps_lab::bed::{self, Bed, BedPlan};
 use mpps_lab::clock::{wait_for, wait_until};
 use mpps_lab::journal::{self, fault};
@@ -20,7 +18,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 
 const LIFE: &str = "a_whole_life_leaves_nothing";
 const BED: &str = "MPPS_TEST_BED";
@@ -90,8 +88,7 @@ fn await_children(bed: &str) {
 }
 
 fn start(bed: &str, settings: &[(&str, String)]) -> Child {
-    Command::new(std::env::current_exe().expect("own path"))
-        .args(["--exact", LIFE])
+    again(LIFE)
         .env(BED, bed)
         .envs(settings.iter().cloned())
         .stdout(Stdio::null())

@@ -1,14 +1,13 @@
 //! System recovery as `mpps recovery` measures it: the load drops once within a trial, and when the last frame was lost
 //! is known.
 
-mod support;
-
+use crate::support;
+use crate::support::trials::{WHOLE_TRIES, assert_ledger, offer, tester, tries};
 use mpps_lab::jobs::recovery::{self, Recovery, RecoveryTrial};
 use mpps_lab::jobs::{Observer, Report, Trials};
 use mpps_lab::tester::{Fault, PlantedFault, Tester};
 use mpps_lab::trial::{self, Stepped};
 use mpps_method::{Offer, Rate};
-use support::trials::{WHOLE_TRIES, assert_ledger, offer, tester, tries};
 
 const FRAMES_MAX: u64 = 1 << 21;
 const HIGH_FPS: f64 = 100_000.0;

@@ -1,7 +1,7 @@
 //! Resets as `mpps reset` measures them: a part of the router is away for a known time, and no frame arrives in it.
 
-mod support;
-
+use crate::support;
+use crate::support::trials::{assert_ledger, frames, offer, tester, tries};
 use mpps_lab::bed::{self, Bed};
 use mpps_lab::fib;
 use mpps_lab::jobs::recovery::Recovery;
@@ -11,7 +11,6 @@ use mpps_lab::routes;
 use mpps_lab::traffic::Traffic;
 use mpps_method::destinations::Draw;
 use mpps_method::{Span, Verdict};
-use support::trials::{assert_ledger, frames, offer, tester, tries};
 
 const FRAMES_MAX: u64 = 1 << 20;
 const FPS: f64 = 50_000.0;

@@ -1,7 +1,7 @@
 //! Routes that change while frames flow: counted by the replay, found in the kernel, harmless to what stays routed.
 
-mod support;
-
+use crate::support;
+use crate::support::PortsOfBed as _;
 use mpps_lab::destinations::{Destinations, DrawPlan};
 use mpps_lab::fib::{self, ReplayedChanges};
 use mpps_lab::tester::{ReceiverMode, Tester};
@@ -12,7 +12,6 @@ use mpps_method::{ChangeSpeed, Offer, Rate, Span, Trial, Verdict};
 use mpps_tables::{ChooseOptions, Source, Table, read_changes_from};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use support::PortsOfBed as _;
 
 const CHANGES_PER_S: f64 = 2_000.0;
 

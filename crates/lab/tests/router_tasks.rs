@@ -1,15 +1,14 @@
 //! Tasks in the router's namespace are the router's own: they are named and void nothing. The same outside is another program.
 //! Work of the router's that its busy time does not count is a doubt.
 
-mod support;
-
+use crate::support;
+use crate::support::trials::{self, WHOLE_TRIES};
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::doubt::work_doubts;
 use mpps_linux::cpu::CpuSet;
 use mpps_method::{CpuTasks, Trial, Verdict};
 use std::path::PathBuf;
 use std::process::{Child, Command};
-use support::trials::{self, WHOLE_TRIES};
 
 /// Works for 20 ms, sleeps for 60 ms, for as long as it may; with real-time priority, so that nothing cuts its stretches.
 /// The task that works is ended within its stretch, by one of a higher priority.

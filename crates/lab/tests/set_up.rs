@@ -1,9 +1,7 @@
 //! The end of a set-up script's output is kept and can be read, however much the script writes.
 
-mod host;
-mod support;
-
-use host::alone;
+use crate::host::alone;
+use crate::support;
 use mpps_lab::bed::{self, Bed, BedPlan, SetUpOutput};
 use std::fs;
 use std::os::unix::fs::MetadataExt;

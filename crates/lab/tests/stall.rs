@@ -1,8 +1,7 @@
 //! A CPU that stands still, as when a hypervisor takes it: seen by the watch, whoever's CPU it is. Where that is most
 //! of a trial there is never a rate.
 
-mod support;
-
+use crate::support;
 use mpps_lab::bed::{Bed, BedPlan, Front, Interfaces};
 use mpps_lab::jobs::{Observer, Phase, Report, Trials};
 use mpps_lab::search::bisect;

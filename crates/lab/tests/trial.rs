@@ -1,7 +1,11 @@
 //! Trials on a real bed: the ledger closes to the frame, and each way to lie is caught.
 
-mod support;
-
+use crate::support;
+use crate::support::PortsOfBed as _;
+use crate::support::trials::{
+    WHOLE_TRIES, assert_closed, assert_closed_on_every_front, assert_ledger, frames, offer, run,
+    run_whole,
+};
 use mpps_ebpf::instruments::nic::INDIRECTION_ENTRIES;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Side};
 use mpps_lab::tester::Tester;
@@ -9,11 +13,6 @@ use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::{clock, links};
 use mpps_method::{FlowPlan, Invalid, Rules, Span, Verdict};
-use support::PortsOfBed as _;
-use support::trials::{
-    WHOLE_TRIES, assert_closed, assert_closed_on_every_front, assert_ledger, frames, offer, run,
-    run_whole,
-};
 
 const FRAMES_MAX: u64 = 1 << 24;
 

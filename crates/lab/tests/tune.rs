@@ -1,7 +1,6 @@
 //! Settings of the catalogue that are switched on a bed while it is measured.
 
-mod support;
-
+use crate::support;
 use mpps_lab::bed::{Bed, BedPlan, Front};
 use mpps_lab::clock::Deadline;
 use mpps_lab::jobs::compare::{ComparePlan, Variant};

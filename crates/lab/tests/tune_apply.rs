@@ -1,10 +1,8 @@
 //! Settings applied in a namespace and put back: each alone, all together, killed at any entry, with a journal cut short,
 //! and with values that somebody else changed meanwhile.
 
-mod host;
-mod support;
-
-use host::alone;
+use crate::host::{again, alone};
+use crate::support;
 use mpps_lab::journal::{self, fault};
 use mpps_lab::recover::recover;
 use mpps_lab::tune::{self, Applied, Applying, Choice, Plan, Site, TuneError};
@@ -238,8 +236,7 @@ fn a_value_somebody_else_set_is_kept() {
 
 /// Runs this program again to apply or revert, to be killed at a step. Whether it was.
 fn killed(what: &str, hook: &str, step: u64) -> bool {
-    let status = Command::new(std::env::current_exe().expect("own path"))
-        .args(["--exact", LIFE])
+    let status = again(LIFE)
         .env(what, "1")
         .env(hook, step.to_string())
         .stdout(Stdio::null())

@@ -1,9 +1,7 @@
 //! What dead runs may leave in our folders, laid there by hand, and what is none of ours.
 
-mod host;
-mod support;
-
-use host::{Host, alone};
+use crate::host::{Host, alone};
+use crate::support;
 use mpps_lab::bed::{self, Bed, BedPlan};
 use mpps_lab::recover::{Recovery, recover};
 use mpps_linux::netns::NetNs;

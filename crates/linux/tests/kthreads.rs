@@ -1,12 +1,10 @@
 //! Kernel threads of NAPI, per-task times. Needs root.
 
-mod scratch;
-
 use std::fs;
 
+use crate::scratch::{self, joined, last_cpu, privileged, skip, wait_for};
 use mpps_linux::cpu::{self, Class};
 use mpps_linux::{ethtool, kernel, napi, procstat, task};
-use scratch::{joined, last_cpu, privileged, skip, wait_for};
 
 #[test]
 fn a_veths_napi_thread_is_pinned_and_real_time() {

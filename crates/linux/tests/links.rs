@@ -1,14 +1,12 @@
 //! Links, addresses, neighbours, routes and counters in namespaces. Needs root.
 
-mod scratch;
-
 use std::net::{IpAddr, UdpSocket};
 use std::process::Command;
 use std::time::Duration;
 
+use crate::scratch::{MAC_C, MAC_D, Scratch, joined, privileged, skip, wait_for};
 use mpps_linux::links::{self, VethSpec};
 use mpps_linux::{ethtool, setting::Setting, xdp};
-use scratch::{MAC_C, MAC_D, Scratch, joined, privileged, skip, wait_for};
 
 fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()

@@ -1,11 +1,9 @@
 //! A link goes to another namespace and comes back as it was, seen by another implementation (iproute2).
 
-mod scratch;
-
+use crate::scratch::{Scratch, joined, privileged, wait_for};
 use mpps_linux::links::{self, Configuration};
 use mpps_linux::netns::NetNs;
 use mpps_linux::setting::Setting;
-use scratch::{Scratch, joined, privileged, wait_for};
 use std::process::Command;
 
 /// What iproute2 says in the namespace.

@@ -1,15 +1,13 @@
 //! Namespaces: making, entering, looking into, removing. Needs root.
 
-mod scratch;
-
 use std::fs;
 use std::process::{Command, Stdio};
 
+use crate::scratch::{self, Scratch, privileged, skip, unique_name, wait_for};
 use mpps_linux::netns::{self, DIRECTORY, NetNs};
 use mpps_linux::{links, setting::Setting};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
-use scratch::{Scratch, privileged, skip, unique_name, wait_for};
 
 #[test]
 fn a_namespace_comes_and_goes_by_its_name() {
@@ -200,7 +198,7 @@ fn processes_living_in_a_namespace_are_found() {
         return;
     }
     let scratch = Scratch::new();
-    assert_eq!(scratch.0.pids().unwrap(), []);
+    assert!(scratch.0.pids().unwrap().is_empty());
     let mut command = Command::new("cat");
     command.stdin(Stdio::piped()).stdout(Stdio::null());
     let mut child = scratch.run(move || command.spawn().unwrap());
@@ -217,7 +215,7 @@ fn processes_living_in_a_namespace_are_found() {
     child.wait().unwrap();
     assert_eq!(found.unwrap(), [i32::try_from(child.id()).unwrap()]);
     assert!(!ourselves);
-    assert_eq!(scratch.0.pids().unwrap(), []);
+    assert!(scratch.0.pids().unwrap().is_empty());
 }
 
 #[test]

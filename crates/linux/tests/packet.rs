@@ -1,10 +1,8 @@
 //! Packet rings over a real link: what goes in comes out, and what the port refuses is said.
 
-mod scratch;
-
+use crate::scratch::{MAC_C, MAC_D, joined, privileged, wait_for};
 use mpps_linux::packet::{Filter, FlushEnd, PacketSocket, RxRing, RxSpec, TxRing, TxSpec};
 use mpps_linux::{clock, links};
-use scratch::{MAC_C, MAC_D, joined, privileged, wait_for};
 
 /// An EtherType for local experiments (IEEE 802): nobody answers.
 const TYPE: [u8; 2] = [0x88, 0xb5];

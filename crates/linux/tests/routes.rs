@@ -1,11 +1,10 @@
 //! Routes by the batch, against iproute2 and the kernel's own answers. Needs root.
 
-mod scratch;
-
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::process::Command;
 
+use crate::scratch::{self, Scratch, joined, privileged};
 use ipnet::IpNet;
 use mpps_linux::routes::{
     self, Bulk, Family, Filter, Refusals, Request, Route, Stamp, Via, nexthops,
@@ -13,7 +12,6 @@ use mpps_linux::routes::{
 use mpps_linux::{links, setting::Setting};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use scratch::{Scratch, joined, privileged};
 
 /// Not a protocol that anybody registered.
 const PROTOCOL: u8 = 109;

@@ -1,10 +1,8 @@
 //! Settings of every kind: written, read back, and put back.
 
-mod scratch;
-
+use crate::scratch::{joined, privileged};
 use mpps_linux::links;
 use mpps_linux::setting::{Kind, Setting, SettingChange};
-use scratch::{joined, privileged};
 
 fn ethtool(name: &str) -> Setting {
     Setting {

@@ -1,17 +1,15 @@
 //! Programs in namespaces: what they see, how they end, how they fail. Needs root.
 
-mod scratch;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::scratch::{Scratch, joined, privileged, wait_for};
 use mpps_linux::netns::NetNs;
 use mpps_linux::spawn::{self, Terms};
 use mpps_linux::task::{self, Signal};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
-use scratch::{Scratch, joined, privileged, wait_for};
 
 fn shell(script: &str) -> Command {
     let mut command = Command::new("sh");

@@ -1,10 +1,8 @@
 //! The qdisc that traffic control programs hang in. Needs root.
 
-mod scratch;
-
+use crate::scratch::{joined, privileged};
 use mpps_linux::links;
 use mpps_linux::tc::{self, Filters, Hook, Turn};
-use scratch::{joined, privileged};
 
 #[test]
 fn a_clsact_qdisc_is_made_once_and_goes_again() {

@@ -1,5 +1,5 @@
 //! `docs/record.schema.json` is what the types say, and the records in this repository keep to it.
-//! `MPPS_WRITE_SCHEMA=1 cargo test -p mpps-record --features schema --test schema` writes it anew.
+//! `MPPS_WRITE_SCHEMA=1 cargo test -p mpps-record --features schema --test all schema::` writes it anew.
 
 use mpps_record::{Line, schema};
 use serde_json::Value;

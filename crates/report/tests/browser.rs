@@ -1,10 +1,8 @@
 //! A browser opens the page: no error, no request, every point drawn, sorting and filtering work, a phone's width fits.
 
-mod support;
-
+use crate::support::{campaign, curve, file, golden, lines, long, page, source};
 use std::path::PathBuf;
 use std::process::Command;
-use support::{campaign, curve, file, golden, lines, long, page, source};
 
 /// Before all else: whatever goes wrong is counted.
 const WATCH: &str = "<script>var wrong = []; \

@@ -1,13 +1,11 @@
 //! Markdown, CSV, OpenMetrics and plots of good and hostile records, read back by strict parsers.
 
-mod support;
-
+use crate::support::{campaign, curve, faults, file, golden, lines, source, spoilt};
 use mpps_record::{CurveLine, PointLine};
 use mpps_report::{Gathered, csv, loss_picture, markdown, openmetrics, scale_picture};
 use std::collections::HashSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
-use support::{campaign, curve, faults, file, golden, lines, source, spoilt};
 
 const HOSTILE: &str = "a,\"b\"\r\n<script>x\\</script>|*_`@c";
 

@@ -1,12 +1,12 @@
-//! Pages of good, damaged and hostile records. `MPPS_WRITE_GOLDEN=1 cargo test -p mpps-report --test page` writes the
+//! Pages of good, damaged and hostile records. `MPPS_WRITE_GOLDEN=1 cargo test -p mpps-report --test all page::` writes the
 //! golden text of the measured run anew.
 
-mod support;
-
+use crate::support::{
+    campaign, curve, faults, file, golden, lines, long, measured, page, source, spoilt,
+};
 use mpps_record::{Interval, PartChange, PartCost, ProfiledLoad, ProfiledWire, read_file};
 use mpps_report::{Raw, Source};
 use std::time::{Duration, Instant};
-use support::{campaign, curve, faults, file, golden, lines, long, measured, page, source, spoilt};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&<img src=x>";
 

@@ -1,10 +1,8 @@
 //! What a format says of a number is what the record has: cells, gauges and bounds against the raw lines.
 
-mod support;
-
+use crate::support::{measured, source};
 use mpps_record::{ForwardingLimit, Run, read};
 use mpps_report::{Gathered, csv, markdown, openmetrics};
-use support::{measured, source};
 
 /// The measured run, with times of frames, and with this limit at overload.
 fn run(limit: ForwardingLimit) -> (Run, Gathered) {

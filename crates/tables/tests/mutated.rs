@@ -1,9 +1,8 @@
 //! Whole files of every format and packing, mutated by the ten thousand: nothing may panic, hang, or break a law.
 //! The seed decides, so a failure comes again; the line with its number says which it was.
-//! `MPPS_CASES=1000000 cargo test --release -p mpps-tables --test mutated` for more.
+//! `MPPS_CASES=1000000 cargo test --release -p mpps-tables --test all mutated::` for more.
 
-mod laws;
-
+use crate::laws;
 use mpps_wire::mrt::Header;
 use rand_xoshiro::Xoshiro256StarStar;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

@@ -27,8 +27,9 @@ pub fn build(steps: &[Step]) -> Result<Vec<Program>, Failure> {
     }
     let mut selected = Vec::new();
     for step in steps {
-        selected.extend(["--package", step.package, "--test", step.test]);
+        selected.extend(["--package", step.package]);
     }
+    selected.extend(["--test", "*"]);
     let built = programs::build(&selected)?;
     let mut programs = vec![program(&mpps, known_as)];
     for step in steps {
@@ -38,6 +39,7 @@ pub fn build(steps: &[Step]) -> Result<Vec<Program>, Failure> {
         let found = found.ok_or_else(|| Failure::new(format!("cargo built no test {name}")))?;
         programs.push(program(&found.path, step.path()));
     }
+    programs.dedup_by(|one, other| one.to == other.to);
     Ok(programs)
 }
 

@@ -1,14 +1,14 @@
 //! What runs on another kernel, and why it and not all. Only what answers the same however slow the machine is:
 //! an emulated one is 20 to 50 times as slow as its host. A load it cannot carry says nothing of its kernel.
 
-/// One test program of ours, started once.
+/// One file of our tests, started once.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// The package whose test it is.
     pub package: &'static str,
     /// The test's file, and the word for it on the command line.
     pub test: &'static str,
-    /// Arguments for the test program: which of its tests.
+    /// Which of its tests; all where none is named.
     pub only: &'static [&'static str],
     /// CPUs of the machine it is for.
     pub cpus: RangeOfCpus,
@@ -88,14 +88,21 @@ pub fn chosen(cpus: usize, names: &[String]) -> Vec<Step> {
 impl Step {
     /// Its program's path below the guest's root.
     pub fn path(&self) -> String {
-        format!("tests/{}", self.test)
+        format!("tests/{}", self.package)
     }
 }
 
 /// The steps, then the commands, as the guest's shell takes them.
 pub fn script(steps: &[Step], commands: &[String]) -> String {
     let line = |step: &Step| {
-        let only: String = step.only.iter().map(|word| format!(" '{word}'")).collect();
+        let every = &[""][..];
+        let only = if step.only.is_empty() {
+            every
+        } else {
+            step.only
+        };
+        let only = only.iter().map(|name| format!(" {}::{name}", step.test));
+        let only: String = only.collect();
         format!("step {} /{} --show-output{only}\n", step.test, step.path())
     };
     let command = |line: &String| format!("step run sh -c '{}'\n", line.replace('\'', r"'\''"));
@@ -132,9 +139,14 @@ mod tests {
 
     #[test]
     fn a_step_is_a_line_of_the_guests_shell() {
-        let only = step("x", "bed", ANY, &["--skip", "no_frame"]);
-        let line = "step bed /tests/bed --show-output '--skip' 'no_frame'\n";
+        let only = step("lab", "bed", ANY, &["a", "b"]);
+        let line = "step bed /tests/lab --show-output bed::a bed::b\n";
         assert_eq!(script(&[only], &[]), line);
+        let all = step("lab", "bed", ANY, &[]);
+        assert_eq!(
+            script(&[all], &[]),
+            "step bed /tests/lab --show-output bed::\n"
+        );
     }
 
     #[test]

@@ -1,5 +1,4 @@
 //! The program as a person meets it: words in; exit code, stdout and stderr out.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

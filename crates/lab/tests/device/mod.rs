@@ -1,5 +1,4 @@
 //! Somebody else's device between two ports of a host: namespaces stand for both, veth pairs for the cables.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use crate::support;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, DutPlan, ExternalEnd, ExternalPlan, usual_addresses};

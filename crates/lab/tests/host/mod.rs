@@ -1,10 +1,10 @@
 //! The host as a run must leave it, and a /run of one's own to look at it undisturbed.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use mpps_lab::journal;
 use mpps_linux::netns::NetNs;
 use mpps_linux::{links, setting::Setting};
 use std::collections::BTreeSet;
+use std::panic::Location;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -15,20 +15,35 @@ const ALONE: &str = "MPPS_TEST_ALONE";
 ///
 /// So journals and names of namespaces are this test's alone, whatever else runs on the machine, and
 /// what is left of them can be told to the file.
+#[track_caller]
 pub fn alone(test: &str) -> bool {
     if std::env::var_os(ALONE).is_some() {
         return true;
     }
+    let own = again(test);
     let again = Command::new("unshare")
         .args(["--mount", "--propagation", "private", "sh", "-c"])
         .arg("mount -t tmpfs tmpfs /run && exec \"$0\" \"$@\"")
-        .arg(std::env::current_exe().expect("own path"))
-        .args(["--exact", test, "--nocapture"])
+        .arg(own.get_program())
+        .args(own.get_args())
+        .arg("--nocapture")
         .env(ALONE, format!("{test}-{}", std::process::id()))
         .output()
         .expect("unshare (util-linux)");
     succeeded(test, &again);
     false
+}
+
+/// This program again, for one test of the file that asks.
+#[track_caller]
+pub fn again(test: &str) -> Command {
+    let file = Path::new(Location::caller().file()).file_stem();
+    let module = file
+        .and_then(|file| file.to_str())
+        .expect("a file of tests");
+    let mut command = Command::new(std::env::current_exe().expect("own path"));
+    command.args(["--exact", &format!("{module}::{test}")]);
+    command
 }
 
 /// What a test that ran in a process of its own printed is shown when it failed, and marked as that process's:

@@ -1,5 +1,4 @@
 //! What the bed tests share: a bed of their own, and the right to say "skipped".
-#![allow(dead_code, unused_imports)]
 
 pub mod trials;
 

@@ -1,5 +1,4 @@
 //! Namespaces that exist for one test, and the rule of honest skips.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};

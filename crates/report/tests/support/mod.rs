@@ -1,5 +1,4 @@
 //! Records for tests.
-#![allow(dead_code, reason = "each test takes what it needs")]
 
 pub mod lines;
 

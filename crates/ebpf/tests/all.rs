@@ -1,0 +1,3 @@
+//! All tests of this crate that stand outside its code, as one program: linked once.
+
+mod programs;

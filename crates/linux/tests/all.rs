@@ -1,0 +1,13 @@
+//! All tests of this crate that stand outside its code, as one program: linked once.
+
+mod interrupt;
+mod kthreads;
+mod links;
+mod moving;
+mod netns;
+mod packet;
+mod routes;
+mod scratch;
+mod setting;
+mod spawn;
+mod tc;

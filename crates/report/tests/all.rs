@@ -1,0 +1,8 @@
+//! All tests of this crate that stand outside its code, as one program: linked once.
+
+mod browser;
+mod formats;
+mod page;
+mod support;
+mod tree;
+mod values;

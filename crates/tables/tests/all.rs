@@ -1,0 +1,5 @@
+//! All tests of this crate that stand outside its code, as one program: linked once.
+
+mod laws;
+mod mutated;
+mod real_files;
