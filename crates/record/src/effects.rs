@@ -17,7 +17,7 @@ pub struct EffectsLine {
     pub receiver: Option<ReceiverPlace>,
     /// A difference smaller than this share needs not be found.
     pub within_share: f64,
-    /// Differences up to this share count as none.
+    /// Differences up to this share count as none; twice it for a setting whose levels are two beds.
     pub alike_share: f64,
     /// Time for all turns.
     pub budget_ns: u64,

@@ -195,7 +195,7 @@ impl Turns<'_> {
             void,
             ..
         } = self.paired;
-        let change = change(&kept, base_load.router_ns, base_load.frame_ns.median);
+        let change = change(&kept, base_load.router_ns, base_load.frame_ns.median, ALIKE);
         let compared = comparison.end();
         let mut against = line.against.take().unwrap_or_default();
         against.load = base_load;

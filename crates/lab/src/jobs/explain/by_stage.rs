@@ -83,5 +83,6 @@ pub fn measure(
         &paired.kept,
         before.router_ns,
         before.frame_ns.median,
+        ALIKE_ON_ONE_BED,
     ))
 }

@@ -2,7 +2,6 @@
 
 use super::look::{Beside, Look};
 use super::split::Profiled;
-use crate::jobs::compare::ALIKE_ON_ONE_BED;
 use crate::jobs::sizes::counts;
 use crate::jobs::{JobError, Phase, Trials};
 use crate::search::saturation::block;
@@ -71,18 +70,18 @@ pub(super) fn turn(one: &Profiled) -> Turn {
     }
 }
 
-/// What the second takes more in each part. `None` with too few pairs.
+/// What the second takes more in each part; up to `alike` of a frame's time counts as none. `None` with too few pairs.
 pub(super) fn change(
     [base, own]: &[Vec<Profiled>; 2],
     before: f64,
     frame_ns: f64,
+    alike: f64,
 ) -> Option<ProfileChange> {
     let splits = base.iter().zip(own);
     let splits: Vec<(&Split, &Split)> = splits
         .filter_map(|(base, own)| base.split.as_ref().zip(own.split.as_ref()))
         .collect();
-    // The memory of two beds lies in different places, whatever their set-ups are.
-    let alike_ns = ALIKE_ON_ONE_BED * frame_ns;
+    let alike_ns = alike * frame_ns;
     let router = |split: &Split| -> f64 {
         let own = split.stages.iter().filter(|cost| cost.of.is_routers());
         own.map(|cost| cost.ns).sum()
