@@ -2,8 +2,9 @@
 //! and CPUs at two distances included.
 
 use mpps_method::compare::{Comparison, Finding, Measure, Rule, Turn};
+use mpps_method::distance::Distance;
 use mpps_method::random::Random;
-use mpps_method::saturation::{Block, Distance, Window};
+use mpps_method::saturation::{Block, Window};
 use mpps_method::{Rate, Span};
 use serde_json::Value;
 
@@ -24,13 +25,15 @@ fn block(rate: Option<f64>, sent: f64, ns: Option<f64>, distance: &Value) -> Blo
         duration: TRIAL,
         forwarded: (rate.unwrap_or(sent) * TRIAL.as_secs_f64()) as u64,
         disturbed: rate.is_none(),
+        round_trip_ns: None,
+        work_ns: None,
     };
     Block {
         sent: Rate::from_fps(sent),
         busiest: None,
         ns_per_frame: ns,
         distance: match distance.as_f64() {
-            Some(ns) => Distance::Steady(ns),
+            Some(ns) => Distance::at(ns),
             None => Distance::Changed,
         },
         windows: vec![window],

@@ -11,7 +11,8 @@ use mpps_lab::traffic::Traffic;
 use mpps_linux::cpu;
 use mpps_method::Span;
 use mpps_method::compare::rate;
-use mpps_method::saturation::{Block, Distance, Interval};
+use mpps_method::distance::Distance;
+use mpps_method::saturation::{Block, Interval};
 use serde_json::{Value, json};
 use std::error::Error;
 use std::path::PathBuf;
@@ -101,7 +102,7 @@ fn variant(measured: &Measured) -> Value {
         "rates_fps": overload(&|block| rate(block).into()),
         "ns_per_frame": overload(&|block| block.ns_per_frame.into()),
         "distances_ns": overload(&|block| match block.distance {
-            Distance::Steady(ns) => ns.into(),
+            Distance::Steady(at) => at.round_trip_ns.into(),
             Distance::Unknown => Value::Null,
             Distance::Changed => "changed".into(),
         }),

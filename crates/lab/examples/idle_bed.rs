@@ -9,7 +9,7 @@ use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::cpu;
 use mpps_method::compare::{Comparison, Measure, Rule, Turn};
-use mpps_method::saturation::Distance;
+use mpps_method::distance::Distance;
 use mpps_method::{Block, Offer, Rate, Span};
 use std::error::Error;
 use std::time::Instant;

@@ -135,6 +135,7 @@ fn window(bed: &str, cpu: usize, seconds: f64, pid: i32) -> Result<(), Box<dyn E
     };
     let watch = Watch::start(
         &[cpu],
+        None,
         KernelInterfaces::find(Interfaces::Newest)?.stall_watch,
     )?;
     let other_tasks = OtherTasks::watch(&[cpu], &threads(bed, pid)?, &RouterTasks::default())?;

@@ -276,7 +276,7 @@ fn either_watch_ticks_on_every_cpu_and_forgets() {
         .expect("means")
         .stall_watch;
     for by in [newest, StallWatch::Threads] {
-        let watch = Watch::start(&cpus, by).expect("watch");
+        let watch = Watch::start(&cpus, None, by).expect("watch");
         let begun = clock::monotonic_ns();
         watch.clear().expect("clear");
         wait_until(clock::monotonic_ns() + 100 * MS);
@@ -310,7 +310,7 @@ fn the_watch_by_threads_sees_a_cpu_stand_still() {
         support::skip!("two CPUs");
     }
     let stopped = plan.cpus.dut[0];
-    let watch = Watch::start(&plan.cpus.all(), StallWatch::Threads).expect("watch");
+    let watch = Watch::start(&plan.cpus.all(), None, StallWatch::Threads).expect("watch");
     watch.clear().expect("clear");
     std::thread::scope(|scope| {
         scope.spawn(|| stop_cpu(stopped, 40 * MS));

@@ -11,7 +11,7 @@ use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Side};
 use mpps_lab::tester::Tester;
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
-use mpps_linux::{clock, links};
+use mpps_linux::{clock, kernel, links};
 use mpps_method::{FlowPlan, Invalid, Rules, Span, Verdict};
 
 const FRAMES_MAX: u64 = 1 << 24;
@@ -37,6 +37,43 @@ fn ledger_closes_from_idle_to_five_times_overload() {
             "{fps}"
         );
     }
+}
+
+#[test]
+fn windows_know_the_state_of_the_machine() {
+    if !support::can_run() {
+        return;
+    }
+    if !kernel::release().expect("a kernel").at_least(6, 7) {
+        support::skip!("timers bound to their CPU (Linux 6.7)");
+    }
+    let bed = support::bed();
+    if bed.plan().cpus.ends().is_none() {
+        support::skip!("a CPU for the DUT beside the tester's");
+    }
+    let mut tester = tester(&bed, &support::traffic());
+    let each = |ns: Option<u64>| ns.is_none_or(|ns| (1..100_000).contains(&ns));
+    // A CPU that stands still reads nothing.
+    let most_are_known = (0..WHOLE_TRIES).any(|_| {
+        let windows = run(&mut tester, 200_000.0, 300).windows;
+        assert!(
+            (windows.iter()).all(|one| each(one.round_trip_ns) && each(one.work_ns)),
+            "{windows:?}"
+        );
+        let known = windows.iter();
+        let known = known.filter(|one| one.round_trip_ns.is_some() && one.work_ns.is_some());
+        2 * known.count() > windows.len()
+    });
+    assert!(most_are_known);
+    // No second pair of CPUs is timed, and one CPU has no distance.
+    assert_eq!(
+        CpuSplit {
+            dut: vec![0],
+            tester: vec![0]
+        }
+        .ends(),
+        None
+    );
 }
 
 #[test]

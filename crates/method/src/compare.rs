@@ -9,14 +9,13 @@
 
 mod signed_rank;
 
-use crate::saturation::{Block, Distance, Interval};
+use crate::distance::Distance;
+use crate::saturation::{Block, Interval, OVERLOADED};
 use crate::statistics::median;
 pub(crate) use signed_rank::interval;
 
 /// Undisturbed windows that a trial needs at least, of some 40.
 const WINDOWS_MIN: usize = 6;
-/// A DUT that forwards more than this share of what was sent was not overloaded.
-const OVERLOADED: f64 = 0.98;
 /// An interval of a difference is narrow enough when its half is this share of the difference.
 const NARROW: f64 = 0.2;
 /// Pairs at each look, and how often its interval may be wrong: together less than 5 %. Fewer than 8 pairs cannot be
@@ -314,7 +313,8 @@ enum Unfit {
 }
 
 fn differences(base: &Turn, variant: &Turn, measure: Measure) -> Result<Differences, Unfit> {
-    let overloads = (&base.overload, &variant.overload);
+    let (one, other) = Block::in_one_state(&base.overload, &variant.overload);
+    let overloads = (&one, &other);
     let (one, other) = rates(overloads).ok_or(Unfit::Disturbed)?;
     let both = is_overloaded(overloads.0, one) && is_overloaded(overloads.1, other);
     if measure == Measure::Rate && !both {

@@ -38,6 +38,7 @@ pub mod claim;
 pub mod compare;
 pub mod cost_model;
 pub mod destinations;
+pub mod distance;
 pub mod disturbed;
 pub mod evenness;
 pub mod flows;

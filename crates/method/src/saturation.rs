@@ -4,12 +4,16 @@
 //! interval is taken over the blocks' medians. A window is left out where something else had the CPU in it; nobody
 //! asks what it forwarded.
 
+use crate::distance::{
+    At, Distance, Place, WINDOWS_MIN, is_same_distance, of_one_distance, of_two_loads,
+};
 use crate::statistics::{median, quantile};
-use crate::trial::{CpuExchange, Trial};
 use crate::units::{Rate, Span};
 
-/// Undisturbed windows needed at least.
-const WINDOWS_MIN: usize = 3;
+/// A DUT that forwards more than this share of what was sent was not overloaded.
+pub(crate) const OVERLOADED: f64 = 0.98;
+/// A CPU that is busy for this share of a trial is busy in each of its windows.
+const SATURATED: f64 = 0.95;
 /// Blocks needed for an interval over their medians. Fewer say nothing of how far trials lie apart.
 const BLOCKS_MIN: usize = 3;
 /// Pairs of blocks needed for a cost: one pair has no interval.
@@ -86,89 +90,10 @@ pub struct Window {
     pub forwarded: u64,
     /// Whether something that is not the DUT had one of the bed's CPUs in it.
     pub disturbed: bool,
-}
-
-/// How far apart the tester's CPU and the DUT's were during a trial: the round trip of a cache line between them. A
-/// hypervisor that moves CPUs about changes what a frame costs by a quarter.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Distance {
-    /// Nobody timed it.
-    #[default]
-    Unknown,
-    /// The same before the trial and after it, ns.
-    Steady(f64),
-    /// It changed meanwhile.
-    Changed,
-}
-
-impl Distance {
-    /// Of a trial.
-    #[must_use]
-    pub fn from_trial(trial: &Trial) -> Self {
-        let Some(CpuExchange { before, after }) = trial.exchange else {
-            return Self::Unknown;
-        };
-        Self::from_round_trips(before.as_nanos() as f64, after.as_nanos() as f64)
-    }
-
-    /// Of a trial, by the round trips just before and after it, ns.
-    #[must_use]
-    pub fn from_round_trips(before: f64, after: f64) -> Self {
-        if !is_same_distance(before, after) {
-            return Self::Changed;
-        }
-        Self::Steady(before.midpoint(after))
-    }
-
-    /// Of a pair of trials: that of both, where it is the same.
-    #[must_use]
-    pub fn with(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Steady(one), Self::Steady(other)) if is_same_distance(one, other) => {
-                Self::Steady(one.midpoint(other))
-            }
-            (Self::Steady(_), Self::Steady(_)) | (Self::Changed, _) | (_, Self::Changed) => {
-                Self::Changed
-            }
-            _ => Self::Unknown,
-        }
-    }
-}
-
-/// Distances up to this factor apart are the same.
-const SAME_DISTANCE: f64 = 1.5;
-
-/// Whether two round trips of a cache line, ns, are of CPUs at the same distance.
-#[must_use]
-pub fn is_same_distance(one: f64, other: f64) -> bool {
-    one.max(other) <= SAME_DISTANCE * one.min(other)
-}
-
-/// The blocks of one distance between the CPUs, as numbers of their places: of the largest distance where it has blocks
-/// enough, for a NIC does not share a core with the CPU it feeds; else of that which most have. What the blocks
-/// forwarded is not asked.
-#[must_use]
-pub fn of_one_distance(distances: &[Distance]) -> Vec<usize> {
-    let steady = |distance: &Distance| match *distance {
-        Distance::Steady(ns) => Some(ns),
-        Distance::Unknown | Distance::Changed => None,
-    };
-    let known: Vec<f64> = distances.iter().filter_map(steady).collect();
-    let (Some(least), Some(most)) = (quantile(&known, 0.0), quantile(&known, 1.0)) else {
-        return (0..distances.len()).collect();
-    };
-    let border = if is_same_distance(most, least) {
-        0.0
-    } else {
-        (least * most).sqrt()
-    };
-    let far = |ns: f64| ns > border;
-    let many = known.iter().filter(|&&ns| far(ns)).count();
-    let wanted = many >= BLOCKS_MIN || 2 * many >= known.len();
-    let each = distances.iter().enumerate();
-    each.filter(|(_, distance)| steady(distance).is_some_and(|ns| far(ns) == wanted))
-        .map(|(place, _)| place)
-        .collect()
+    /// The round trip of a cache line between the tester's CPU and the DUT's in it, ns; `None` where nobody timed it.
+    pub round_trip_ns: Option<u64>,
+    /// A fixed piece of work on the DUT's CPU in it, ns; `None` where nobody timed it.
+    pub work_ns: Option<u64>,
 }
 
 /// The windows of one trial.
@@ -187,6 +112,47 @@ pub struct Block {
 }
 
 impl Block {
+    /// Its windows in this state, where it has enough. The DUT's CPU has to be busy in all alike: what it took for a frame
+    /// then follows from what it forwarded.
+    #[must_use]
+    pub fn at(&self, place: &Place) -> Option<Self> {
+        let holds = |window: &&Window| place.holds(window);
+        let windows: Vec<Window> = self.windows.iter().filter(holds).copied().collect();
+        let over = |of: fn(&Window) -> Option<u64>| {
+            let known = windows.iter().filter_map(of);
+            median(&known.map(|ns| ns as f64).collect::<Vec<_>>())
+        };
+        let at = At {
+            round_trip_ns: over(|window| window.round_trip_ns)?,
+            work_ns: over(|window| window.work_ns),
+        };
+        let slower = mean_rate(&self.windows) / mean_rate(&windows);
+        (windows.len() >= WINDOWS_MIN).then_some(Self {
+            ns_per_frame: (self.ns_per_frame.map(|ns| ns * slower)).filter(|ns| ns.is_finite()),
+            distance: Distance::Steady(at),
+            windows,
+            ..*self
+        })
+    }
+
+    /// Whether more was sent than its windows took.
+    fn is_overloaded(&self) -> bool {
+        mean_rate(&self.windows) <= OVERLOADED * self.sent.fps()
+    }
+
+    /// Two trials in the state in which both were, where the DUT's CPU was busy in all of both; else as they are.
+    #[must_use]
+    pub fn in_one_state(one: &Self, other: &Self) -> (Self, Self) {
+        let both = [one, other];
+        let place = both
+            .iter()
+            .all(|block| block.busiest.is_some_and(|busy| busy >= SATURATED))
+            .then(|| Place::of_loads(&both.map(|block| vec![&block.windows[..]]), 1));
+        let at = |place| Some((one.at(&place)?, other.at(&place)?));
+        let found = place.flatten().and_then(at);
+        found.unwrap_or_else(|| (one.clone(), other.clone()))
+    }
+
     /// Forwarding rates of its undisturbed windows, or of all, fps.
     pub(crate) fn rates(&self, all: bool) -> Vec<f64> {
         let wanted = |window: &&Window| window.duration > Span::ZERO && (all || !window.disturbed);
@@ -199,15 +165,20 @@ impl Block {
     /// Busy share of the DUT's busiest CPU in the windows that forwarded at this rate. Others may have had the CPU in the
     /// rest of the trial; what a frame costs is the same.
     fn busy_at(&self, rate: f64) -> Option<f64> {
-        let (frames, time) = (self.windows.iter()).fold((0.0, 0.0), |(frames, time), window| {
-            (
-                frames + window.forwarded as f64,
-                time + window.duration.as_secs_f64(),
-            )
-        });
-        let busy = self.busiest.filter(|_| frames > 0.0 && time > 0.0)?;
-        Some((busy * rate * time / frames).min(1.0))
+        let mean = mean_rate(&self.windows);
+        let busy = self.busiest.filter(|_| mean.is_finite() && mean > 0.0)?;
+        Some((busy * rate / mean).min(1.0))
     }
+}
+
+/// Frames/s over all windows; no number without one.
+fn mean_rate(windows: &[Window]) -> f64 {
+    let frames: u64 = windows.iter().map(|window| window.forwarded).sum();
+    let time: f64 = windows
+        .iter()
+        .map(|window| window.duration.as_secs_f64())
+        .sum();
+    frames as f64 / time
 }
 
 /// What a DUT forwards at overload.
@@ -221,8 +192,14 @@ pub struct Saturation {
     pub busy: Option<f64>,
     /// Undisturbed windows, on which this stands.
     pub windows: u32,
-    /// Windows left out.
+    /// Windows left out, for something else had a CPU in them.
     pub disturbed: u32,
+    /// Windows left out, for the machine was in another state in them: another distance, or a neighbour on the core.
+    pub other_state: u32,
+    /// The state in which all windows were on which this stands; `None` where it is unknown.
+    pub place: Option<Place>,
+    /// A fixed piece of work on the DUT's CPU in them, ns.
+    pub work_ns: Option<f64>,
     /// Whether too few windows were undisturbed, and it stands on disturbed ones: then it is a bound from below.
     pub only_disturbed: bool,
     /// How far apart the CPUs were in these trials, ns; `None` where it is unknown.
@@ -240,32 +217,67 @@ impl Saturation {
         (1..BLOCKS_MIN as u32).contains(&self.trials)
     }
 
-    /// From the blocks of two loads, at one distance for both; where that leaves one of them too little, at its own.
+    /// From the blocks of two loads, in one state of the machine for both; where that is unknown, at one distance for both;
+    /// where that leaves one of them too little, at its own.
     #[must_use]
     pub fn of_two_loads(loads: [&[Block]; 2]) -> [Option<Self>; 2] {
-        let [most, little] = loads;
-        let both: Vec<Distance> = loads.concat().iter().map(|block| block.distance).collect();
-        let here = of_one_distance(&both);
-        let at = |blocks: &[Block], begin: usize| {
-            let is_here = |place: usize| here.contains(&(begin + place));
-            let places = 0..blocks.len();
-            let places = places.filter(|&place| is_here(place));
-            let kept: Vec<Block> = places.filter_map(|at| blocks.get(at)).cloned().collect();
+        if let Some(place) = place(&loads) {
+            return loads.map(|blocks| Self::at(blocks, place));
+        }
+        let distances = loads.map(|blocks| blocks.iter().map(|block| block.distance).collect());
+        let at = |blocks: &[Block], here: &[usize]| {
+            let kept: Vec<Block> = (here.iter())
+                .filter_map(|&at| blocks.get(at).cloned())
+                .collect();
             let found = Self::from_blocks(&kept).filter(|found| !found.only_disturbed)?;
             Some(Self {
                 elsewhere: found.elsewhere + (blocks.len() - kept.len()) as u32,
                 ..found
             })
         };
-        let from = |blocks, begin| at(blocks, begin).or_else(|| Self::from_blocks(blocks));
-        [from(most, 0), from(little, most.len())]
+        let [most, little] = loads;
+        let [in_most, in_little] = of_two_loads(&distances);
+        let from = |blocks, here: &[usize]| at(blocks, here).or_else(|| Self::from_blocks(blocks));
+        [from(most, &in_most), from(little, &in_little)]
     }
 
-    /// From the blocks of one load. The interval is over the medians of at least 3 blocks; of fewer it is the whole
-    /// range of their windows. With fewer than 3 undisturbed windows it stands on the disturbed ones, and says so; `None` with
-    /// fewer than 3 windows in all.
+    /// From the windows in this state of those blocks that have enough of them; from all where none has.
+    fn at(blocks: &[Block], place: Place) -> Option<Self> {
+        let here: Vec<Block> = blocks.iter().filter_map(|block| block.at(&place)).collect();
+        let Some(found) = Self::of_all_windows(&here) else {
+            return Self::of_all_windows(blocks);
+        };
+        let works = here.iter().filter_map(|block| match block.distance {
+            Distance::Steady(at) => at.work_ns,
+            Distance::Unknown | Distance::Changed => None,
+        });
+        let windows = blocks.iter().flat_map(|block| &block.windows);
+        let disturbed = windows.clone().filter(|window| window.disturbed).count() as u32;
+        Some(Self {
+            disturbed,
+            other_state: windows.count() as u32 - disturbed - found.windows,
+            elsewhere: found.elsewhere + (blocks.len() - here.len()) as u32,
+            place: Some(place),
+            work_ns: median(&works.collect::<Vec<_>>()),
+            ..found
+        })
+    }
+
+    /// From the blocks of one load, in one state of the machine; where that is unknown, at one distance. The interval is over
+    /// the medians of at least 3 blocks; of fewer it is the whole range of their windows. With fewer than 3 undisturbed
+    /// windows it stands on the disturbed ones, and says so; `None` with fewer than 3 windows in all.
     #[must_use]
     pub fn from_blocks(blocks: &[Block]) -> Option<Self> {
+        match place(&[blocks]) {
+            Some(place) => Self::at(blocks, place),
+            None => Self::of_all_windows(blocks),
+        }
+    }
+
+    /// The same from all windows of the blocks of one distance, in whatever state the machine was: what goes with costs
+    /// that only whole trials tell.
+    #[must_use]
+    pub fn of_all_windows(blocks: &[Block]) -> Option<Self> {
         let distances: Vec<Distance> = blocks.iter().map(|block| block.distance).collect();
         let here = of_one_distance(&distances);
         let elsewhere = (blocks.len() - here.len()) as u32;
@@ -293,7 +305,7 @@ impl Saturation {
         let apart: Vec<f64> = known
             .iter()
             .filter_map(|block| match block.distance {
-                Distance::Steady(ns) => Some(ns),
+                Distance::Steady(at) => Some(at.round_trip_ns),
                 Distance::Unknown | Distance::Changed => None,
             })
             .collect();
@@ -305,12 +317,24 @@ impl Saturation {
             busy: median(&busy),
             windows: windows as u32,
             disturbed: (all - undisturbed) as u32,
+            other_state: 0,
+            place: None,
+            work_ns: None,
             only_disturbed,
             distance_ns: median(&apart),
             elsewhere,
             trials: known.len() as u32,
         })
     }
+}
+
+/// The state of the machine in which blocks of these loads can be compared.
+fn place(loads: &[&[Block]]) -> Option<Place> {
+    let mut all = Vec::new();
+    for blocks in loads {
+        all.push(blocks.iter().map(|block| &block.windows[..]).collect());
+    }
+    Place::of_loads(&all, BLOCKS_MIN)
 }
 
 /// The pairs at this distance, ns, as numbers of their places, by the distance of both trials of each. Where nobody says
@@ -322,9 +346,11 @@ pub fn pairs_at(distances: &[Distance], distance_ns: Option<f64>) -> Vec<usize> 
     };
     let alike = |ns: f64| is_same_distance(ns, wanted);
     let each = distances.iter().enumerate();
-    each.filter(|(_, distance)| matches!(**distance, Distance::Steady(ns) if alike(ns)))
-        .map(|(place, _)| place)
-        .collect()
+    each.filter(
+        |(_, distance)| matches!(**distance, Distance::Steady(at) if alike(at.round_trip_ns)),
+    )
+    .map(|(place, _)| place)
+    .collect()
 }
 
 /// What a frame costs the DUT's CPU, in two parts, ns.
@@ -339,6 +365,16 @@ pub struct FrameCost {
 }
 
 impl FrameCost {
+    /// The same from the windows that were in this state, in blocks of more than the DUT and the wire take there.
+    #[must_use]
+    pub fn at(router: &[Block], wire: &[Block], place: &Place) -> Option<Self> {
+        let there = |blocks: &[Block]| -> Vec<Block> {
+            let there = blocks.iter().filter_map(|block| block.at(place));
+            there.filter(Block::is_overloaded).collect()
+        };
+        Self::from_blocks(&there(router), &there(wire), None)
+    }
+
     /// From blocks of the router and of a wire in its place, measured in turns: the first of each is a pair, and so
     /// on. The router's part is the difference within each pair, so that a CPU that slows down for a while slows both.
     /// `None` with fewer than 2 pairs whose busy time is known.
@@ -383,6 +419,8 @@ mod tests {
             duration: Span::from_millis(50),
             forwarded,
             disturbed: false,
+            round_trip_ns: None,
+            work_ns: None,
         };
         let busy = Some(frames[0] as f64 * ns as f64 / 5e7);
         Block {
@@ -454,6 +492,8 @@ mod tests {
         for window in blocks[0].windows.iter_mut().skip(1) {
             *window = Window {
                 forwarded: 1_000,
+                round_trip_ns: None,
+                work_ns: None,
                 disturbed: true,
                 ..*window
             };
@@ -472,19 +512,7 @@ mod tests {
 
     #[test]
     fn blocks_of_one_distance_are_kept() {
-        use Distance::{Changed, Steady, Unknown};
-        let kept = |distances: &[Distance]| of_one_distance(distances);
-        assert_eq!(kept(&[Unknown, Unknown]), [0, 1]);
-        assert_eq!(kept(&[Steady(60.0), Steady(64.0), Changed]), [0, 1]);
-        // Three far ones are enough, however many are near.
-        let (near, far) = (Steady(58.0), Steady(310.0));
-        assert_eq!(
-            kept(&[near, far, far, near, near, near, far, near]),
-            [1, 2, 6]
-        );
-        // Two are not, unless they are half of all.
-        assert_eq!(kept(&[near, far, near, far, near]), [0, 2, 4]);
-        assert_eq!(kept(&[near, far, near, far]), [1, 3]);
+        let (near, far) = (Distance::at(58.0), Distance::at(310.0));
         let mut blocks = [60_000, 61_000, 62_000, 90_000].map(|frames| block(&[frames; 5], 500));
         for block in &mut blocks {
             block.distance = far;
@@ -499,7 +527,7 @@ mod tests {
     #[test]
     fn two_loads_stand_on_one_distance() {
         let at = |frames: u64, ns: f64| Block {
-            distance: Distance::Steady(ns),
+            distance: Distance::at(ns),
             ..block(&[frames; 5], 500)
         };
         let (near, far) = (60.0, 310.0);
@@ -544,8 +572,8 @@ mod tests {
         let (mut router, mut wire) = (router, wire);
         for (blocks, ns) in [(0..2, 60.0), (2..3, 310.0)] {
             for place in blocks {
-                router[place].distance = Distance::Steady(ns);
-                wire[place].distance = Distance::Steady(ns);
+                router[place].distance = Distance::at(ns);
+                wire[place].distance = Distance::at(ns);
             }
         }
         let near = FrameCost::from_blocks(&router, &wire, Some(62.0)).unwrap();

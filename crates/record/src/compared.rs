@@ -11,7 +11,9 @@ use crate::words::{Finding, ForwardingLimit, LimitedBy, ReceiverPlace, ToldBy};
 use std::fmt;
 
 /// CPU distances up to this factor apart are the same.
-const SAME_DISTANCE: f64 = 1.5;
+const SAME_DISTANCE: f64 = 2.0;
+/// A piece of work that takes up to this factor longer was done at the same speed.
+const SAME_SPEED: f64 = 1.5;
 
 /// Whether two round trips of a cache line, ns, are of CPUs at the same distance.
 #[must_use]
@@ -63,6 +65,7 @@ struct Side<'a> {
     forwarding: Option<Interval<u64>>,
     only_disturbed: bool,
     distance_ns: Option<f64>,
+    work_ns: Option<f64>,
     cost: Option<FrameCost>,
     ends_first: bool,
     limit_unknown: bool,
@@ -87,6 +90,7 @@ pub fn compare_results(
             forwarding: overload.max_forwarding_fps,
             only_disturbed: overload.max_forwarding_only_disturbed == Some(true),
             distance_ns: overload.max_forwarding_cpu_distance_ns,
+            work_ns: overload.max_forwarding_work_ns,
             cost: overload.cost,
             ends_first: overload.max_forwarding_limited_by == Some(ForwardingLimit::Tester),
             limit_unknown: overload.max_forwarding_limited_by == Some(ForwardingLimit::Unknown),
@@ -115,6 +119,7 @@ pub fn compare_points(
             forwarding: point.max_forwarding_fps,
             only_disturbed: disturbed.any(|only| only),
             distance_ns: None,
+            work_ns: None,
             cost: point.cost,
             ends_first: point.limited_by.as_deref() == Some("tester"),
             limit_unknown: point.limited_by.as_deref() == Some("disturbed"),
@@ -126,11 +131,14 @@ pub fn compare_points(
 fn compare(one: &Side<'_>, other: &Side<'_>, terms: Terms<'_>) -> Result<Difference, Refusal> {
     let distances = one.distance_ns.zip(other.distance_ns);
     let apart = distances.is_some_and(|(one, other)| !is_same_distance(one, other));
+    let works = one.work_ns.zip(other.work_ns);
+    let slower = works.is_some_and(|(one, other)| one.max(other) > SAME_SPEED * one.min(other));
     let more = [
         (one.frame != other.frame, "frame"),
         (one.receiver != other.receiver, "receiver"),
         (one.simulated != other.simulated, "simulated"),
         (apart, "max_forwarding_cpu_distance_ns"),
+        (slower, "max_forwarding_work_ns"),
     ];
     check_alike(one.comparability, other.comparability, &more, terms)?;
     if one.only_disturbed || other.only_disturbed {

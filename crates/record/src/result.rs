@@ -134,6 +134,13 @@ pub struct Overload {
     pub max_forwarding_only_disturbed: Option<bool>,
     /// The round trip of a cache line between the tester's CPU and the DUT's.
     pub max_forwarding_cpu_distance_ns: Option<f64>,
+    /// A fixed piece of work on the router's CPU in these windows; missing where nobody timed it, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_forwarding_work_ns: Option<f64>,
+    /// Windows left out, for the machine was in another state in them: the CPUs farther apart or nearer, or a neighbour on
+    /// the core. Missing in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_state_windows: Option<u32>,
     /// Trials left out because the CPUs were elsewhere in them.
     pub elsewhere_trials: Option<u32>,
     /// What a frame costs there; null where no wire can stand in for the router.

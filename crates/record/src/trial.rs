@@ -2,7 +2,7 @@
 
 use crate::kind::Other;
 use crate::words::{Phase, Verdict};
-use crate::{Losses, Quantiles, RouteChanges};
+use crate::{Interval, Losses, Quantiles, RouteChanges};
 use serde::{Deserialize, Serialize};
 
 /// One trial.
@@ -63,6 +63,13 @@ pub struct TrialLine {
     pub exchange_before_ns: Option<u64>,
     /// The same just after.
     pub exchange_after_ns: Option<u64>,
+    /// The same within its windows: a tenth, the median and nine tenths. Missing where nobody timed it, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_ns: Option<Interval<u64>>,
+    /// A fixed piece of work on the DUT's CPU within its windows. Another guest on the core's other thread lengthens it by
+    /// half. Missing where nobody timed it, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_ns: Option<Interval<u64>>,
     /// What other programs had of the bed's CPUs.
     #[serde(default, alias = "crowds")]
     pub other_tasks: Vec<CpuTasks>,

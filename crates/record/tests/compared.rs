@@ -105,6 +105,13 @@ fn what_differs_is_named() {
         refused,
         "they differ in kernel_release, queues, frame, max_forwarding_cpu_distance_ns"
     );
+    // A neighbour on the router's core in one of them.
+    let mut full = near.clone();
+    full.overload.max_forwarding_work_ns = Some(240.0);
+    let mut shared = near.clone();
+    shared.overload.max_forwarding_work_ns = Some(450.0);
+    let refused = compare_results((&run, &full), (&run, &shared), TERMS).expect_err("two speeds");
+    assert_eq!(refused.to_string(), "they differ in max_forwarding_work_ns");
     // A bound says nothing of which is faster.
     other.overload.max_forwarding_limited_by = Some(ForwardingLimit::Unknown);
     let refused = compare_results((&run, &other), (&run, &other), TERMS);

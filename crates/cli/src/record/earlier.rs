@@ -2,7 +2,8 @@
 
 use anyhow::{Result, anyhow, bail, ensure};
 use mpps_lab::jobs::settings::{Earlier, Recorded};
-use mpps_method::saturation::{Block, Distance, Window};
+use mpps_method::distance::Distance;
+use mpps_method::saturation::{Block, Window};
 use mpps_method::{Rate, Span};
 use mpps_record::{Direction, Phase, Records, Run, RunLine, TrialLine, Verdict};
 use serde_json::Value;
@@ -143,11 +144,15 @@ pub fn block(line: &TrialLine) -> Block {
             duration: Span::from_millis(1_000),
             forwarded: fps.round() as u64,
             disturbed: false,
+            round_trip_ns: None,
+            work_ns: None,
         },
         None => Window {
             duration: Span::from_nanos(line.duration_ns.saturating_sub(disturbed_ns)),
             forwarded: received.saturating_sub(elsewhere),
             disturbed: is_overload || is_void,
+            round_trip_ns: None,
+            work_ns: None,
         },
     };
     Block {

@@ -19,6 +19,8 @@ pub fn overload(saturated: &Saturated, limit: Option<ForwardingLimit>) -> Overlo
         disturbed_windows: maximum.map(|found| found.disturbed),
         max_forwarding_only_disturbed: maximum.map(|found| found.only_disturbed),
         max_forwarding_cpu_distance_ns: maximum.and_then(|found| found.distance_ns),
+        max_forwarding_work_ns: maximum.and_then(|found| found.work_ns),
+        other_state_windows: maximum.map(|found| found.other_state),
         elsewhere_trials: maximum.map(|found| found.elsewhere),
         cost: saturated.cost.as_ref().map(cost),
         exit_program_ns: saturated.exit_program_ns.map(tenths),

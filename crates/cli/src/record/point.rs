@@ -67,6 +67,9 @@ mod tests {
                     elsewhere: 0,
                     trials: 0,
                     only_disturbed: false,
+                    other_state: 0,
+                    place: None,
+                    work_ns: None,
                 }),
                 overloaded,
                 ..Saturated::default()

@@ -4,6 +4,8 @@ use super::losses::losses;
 use mpps_lab::jobs::settings::forwarded_undisturbed;
 use mpps_lab::jobs::{Phase, Report};
 use mpps_lab::line;
+use mpps_method::saturation::Window;
+use mpps_method::statistics::quantile;
 use mpps_method::{
     Canaries, ChangesMade, Counts, CpuTasks, CpuWork, Direction, Disturbance, Histogram, Ledger,
     Span, Trial,
@@ -49,15 +51,11 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
         }),
         stalls: each(&raw.stalls, disturbance),
         others: each(&raw.others, disturbance),
-        disturbed: Some(record::Disturbed {
-            times: raw.disturbed.times,
-            time_ns: raw.disturbed.time.as_nanos(),
-            sent_frames: raw.disturbed.sent,
-            unsent_frames: raw.disturbed.unsent,
-            lost_frames: raw.disturbed.lost,
-        }),
+        disturbed: Some(disturbed(raw)),
         exchange_before_ns: raw.exchange.map(|exchange| exchange.before.as_nanos()),
         exchange_after_ns: raw.exchange.map(|exchange| exchange.after.as_nanos()),
+        round_trip_ns: spread(&raw.windows, |window| window.round_trip_ns),
+        work_ns: spread(&raw.windows, |window| window.work_ns),
         other_tasks: each(&raw.other_tasks, tasks),
         dut_tasks: each(&raw.dut_tasks, tasks),
         speeds: each(&raw.speeds, |speed| record::CpuSpeed {
@@ -212,6 +210,29 @@ fn ledger_entry(ledger: &Ledger) -> record::Ledger {
 
 fn quantiles(counted: &Histogram) -> Quantiles {
     line::buckets(counted).into()
+}
+
+fn disturbed(raw: &Trial) -> record::Disturbed {
+    record::Disturbed {
+        times: raw.disturbed.times,
+        time_ns: raw.disturbed.time.as_nanos(),
+        sent_frames: raw.disturbed.sent,
+        unsent_frames: raw.disturbed.unsent,
+        lost_frames: raw.disturbed.lost,
+    }
+}
+
+/// Tenth, median and ninth tenth of what windows know.
+fn spread(windows: &[Window], of: fn(&Window) -> Option<u64>) -> Option<record::Interval<u64>> {
+    let known: Vec<f64> = (windows.iter())
+        .filter_map(|window| Some(of(window)? as f64))
+        .collect();
+    let at = |share| Some(quantile(&known, share)?.round() as u64);
+    Some(record::Interval {
+        low: at(0.1)?,
+        median: at(0.5)?,
+        high: at(0.9)?,
+    })
 }
 
 #[cfg(test)]

@@ -75,18 +75,19 @@ impl Report<'_> {
         let mut text = String::new();
         text.push_str(&self.bed_note());
         let apart = |row: &Row<'_>| {
-            let ns = row.overload.max_forwarding_cpu_distance_ns?;
-            Some(format!(
-                "{:.0} ns ({})",
-                (ns / 10.0).round() * 10.0,
-                row.subject
-            ))
+            let tens = |ns: f64| format!("{:.0} ns", (ns / 10.0).round() * 10.0);
+            let apart = tens(row.overload.max_forwarding_cpu_distance_ns?);
+            let work = row.overload.max_forwarding_work_ns;
+            let work = work.map_or_else(String::new, |ns| {
+                format!(", fixed work on the latter {}", tens(ns))
+            });
+            Some(format!("{apart}{work} ({})", row.subject))
         };
         let apart: Vec<String> = self.rows.iter().filter_map(apart).collect();
         if !apart.is_empty() {
             let _ = writeln!(
                 text,
-                "round trip of a cache line between the tester's CPU and the router's: {}; compare only results with similar round trips",
+                "round trip of a cache line between the tester's CPU and the router's: {}; compare only results in similar states",
                 apart.join(", ")
             );
         }

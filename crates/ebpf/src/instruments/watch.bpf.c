@@ -8,10 +8,15 @@
  * The timer's own function runs in a soft interrupt, behind those of the network stack: a router that forwards in soft
  * interrupts delays it by its own work. Where the hard interrupt finds the CPU at that work, the tick counts from then.
  *
+ * The tick on a CPU of the tester writes some cache lines, and that on a CPU of the DUT times how long it reads them: how
+ * far apart the two are. A hypervisor moves them about within a trial, and a frame goes from one to the other. The
+ * latter also times a fixed piece of work: another guest on the core's other thread lengthens it by half.
+ *
  * A cpu-clock perf event will not do: the kernel throttles it on a CPU that idles without its tick,
  * and every pause would look like a stall.
  */
 #include "../base.h"
+#include "receiver.h"
 #include <bpf/bpf_tracing.h>
 #include <linux/errno.h>
 
@@ -78,6 +83,116 @@ struct {
 	__type(value, struct net_softirq);
 } net_softirqs SEC(".maps");
 
+/* CPUs between which lines go; CPUS_MAX: none. */
+const volatile u32 writing_cpu = CPUS_MAX;
+const volatile u32 reading_cpu = CPUS_MAX;
+
+/* Lines read in one tick, each of which says which comes next, so that no two are fetched at once. */
+#define LINES 8
+/* Something else had the CPU while it read. */
+#define READ_MAX_NS 20000
+
+/* Far enough apart that none is fetched with another. */
+struct watch_line {
+	u64 next;
+	u64 turn;	/* counted up when it is written */
+	u64 room[30];
+};
+
+/* The last is the reader's own: it touches it first, so that the page's address is at hand. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LINES + 1);
+	__type(key, u32);
+	__type(value, struct watch_line);
+} lines SEC(".maps");
+
+/* Readings in a window of (1 << WINDOW_SHIFT) ns. */
+struct watch_apart {
+	u64 window;
+	u64 readings;
+	u64 took_ns;
+	u64 worked_ns;	/* for as many pieces of work */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WINDOWS_MAX);
+	__type(key, u32);
+	__type(value, struct watch_apart);
+} apart SEC(".maps");
+
+static void write_lines(void)
+{
+	/* Unrolled: the verifier traces no loop in a timer's function. */
+#pragma unroll
+	for (u32 at = 0; at < LINES; at++) {
+		u32 place = at;
+		struct watch_line *line = bpf_map_lookup_elem(&lines, &place);
+
+		if (!line)
+			return;
+		line->next = (at * 5 + 3) % LINES;
+		line->turn++;
+	}
+}
+
+/* Four chains of operations, enough to fill a core; 0.1 us. */
+#define STEPS 64
+
+static __always_inline u64 work(u64 seed)
+{
+	u64 a = seed, b = seed ^ 1, c = seed ^ 2, d = seed ^ 3;
+
+#pragma unroll
+	for (int step = 0; step < STEPS; step++) {
+		a ^= a << 13, b ^= b << 13, c ^= c << 13, d ^= d << 13;
+		a ^= a >> 7, b ^= b >> 7, c ^= c >> 7, d ^= d >> 7;
+		a ^= a << 17, b ^= b << 17, c ^= c << 17, d ^= d << 17;
+	}
+	return a + b + c + d;
+}
+
+static void read_lines_and_work(void)
+{
+	u32 at = LINES, place;
+	volatile struct watch_line *own = bpf_map_lookup_elem(&lines, &at), *line;
+	struct watch_apart *w;
+	u64 began, took, worked, turn;
+
+	if (!own)
+		return;
+	turn = own->turn;
+	began = bpf_ktime_get_ns();
+	own->next = work(began);
+	worked = bpf_ktime_get_ns() - began;
+	began = bpf_ktime_get_ns();
+	at = 0;
+#pragma unroll
+	for (int n = 0; n < LINES; n++) {
+		line = bpf_map_lookup_elem(&lines, &at);
+		if (!line)
+			return;
+		at = line->next % LINES;
+		own->turn = line->turn;
+	}
+	took = bpf_ktime_get_ns() - began;
+	place = (began >> WINDOW_SHIFT) % WINDOWS_MAX;
+	w = bpf_map_lookup_elem(&apart, &place);
+	/* Nobody wrote them since they were last read: they are here already. */
+	if (!w || own->turn == turn || took + worked > READ_MAX_NS)
+		return;
+	if (w->window != began >> WINDOW_SHIFT) {
+		w->window = began >> WINDOW_SHIFT;
+		w->readings = 0;
+		w->took_ns = 0;
+		w->worked_ns = 0;
+	}
+	w->readings++;
+	w->took_ns += took;
+	w->worked_ns += worked;
+}
+
 static void note_stall(u32 cpu, struct watch_cpu *w, u64 from_ns, u64 to_ns)
 {
 	u32 place = cpu * STALLS_MAX + (w->stalls & (STALLS_MAX - 1));
@@ -112,6 +227,10 @@ static int tick(void *map, u32 *cpu, struct watch_cpu *w)
 	}
 	w->last_ns = now;
 	w->ticks++;
+	if (*cpu == writing_cpu)
+		write_lines();
+	else if (*cpu == reading_cpu)
+		read_lines_and_work();
 	bpf_timer_start(&w->timer, period_ns, TIMER_CPU_PIN);
 	return 0;
 }

@@ -5,6 +5,7 @@ skeleton!("watch");
 plain! {
     watch_cpu: 56 { timer, last_ns, longest_ns, ticks, epoch, stalls }
     watch_stall: 16 { from_ns, to_ns }
+    watch_apart: 32 { window, readings, took_ns, worked_ns }
 }
 
 const _: () = assert!(size_of::<types::bpf_timer>() == 16);
@@ -34,6 +35,38 @@ pub struct Stall {
     pub from_ns: u64,
     /// The tick after.
     pub to_ns: u64,
+}
+
+/// Cache lines in a reading.
+const LINES: u64 = 8;
+
+/// A cache line goes from one CPU to the other and back in the time of so many readings: each way its owner loses it, and
+/// then it is read.
+const READINGS_A_ROUND_TRIP: u64 = 4;
+
+/// How far apart two CPUs were in a window of `1 << receiver::WINDOW_SHIFT` ns, and how fast the reading one was.
+/// `receiver::WINDOWS_MAX` are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Apart {
+    /// Which window of monotonic time.
+    pub window: u64,
+    /// The way of a cache line from one to the other and back, ns.
+    pub round_trip_ns: u64,
+    /// A fixed piece of work, ns.
+    pub work_ns: u64,
+}
+
+impl Apart {
+    /// Of this window, where it was read in it.
+    #[must_use]
+    pub fn from_window(window: u64, read: types::watch_apart) -> Option<Self> {
+        let round_trips_ns = READINGS_A_ROUND_TRIP * read.took_ns;
+        (read.window == window).then_some(Self {
+            window,
+            round_trip_ns: round_trips_ns.checked_div(LINES * read.readings)?,
+            work_ns: read.worked_ns.checked_div(read.readings)?,
+        })
+    }
 }
 
 impl From<types::watch_stall> for Stall {

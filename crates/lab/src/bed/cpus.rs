@@ -77,6 +77,14 @@ impl CpuSplit {
         self.tester.first().copied().unwrap_or(0)
     }
 
+    /// The CPUs between which frames go: the sender's, and the first of the DUT's. `None`: they are one, or the DUT has none
+    /// here.
+    #[must_use]
+    pub fn ends(&self) -> Option<(usize, usize)> {
+        let dut = self.dut.first().filter(|_| !self.shared());
+        dut.map(|&dut| (self.sender(), dut))
+    }
+
     /// The receivers' CPUs: not the sender's, where the tester has more than one.
     #[must_use]
     pub fn receivers(&self) -> CpuSet {

@@ -115,7 +115,7 @@ fn tracepoints(bed: &Bed) -> Result<String, TesterError> {
 
 fn timers(bed: &Bed) -> Result<String, TesterError> {
     let by = KernelInterfaces::find(bed.plan().interfaces)?.stall_watch;
-    let watch = Watch::start(&bed.plan().cpus.all(), by)?;
+    let watch = Watch::start(&bed.plan().cpus.all(), None, by)?;
     watch.clear()?;
     let what = match by {
         StallWatch::Timers => "bound to their CPU",

@@ -53,6 +53,7 @@ fn watch() -> Result<Watch, TesterError> {
     let cpus: Vec<usize> = cpu::available()?.iter().collect();
     let watch = Watch::start(
         &cpus,
+        None,
         KernelInterfaces::find(Interfaces::Newest)?.stall_watch,
     )?;
     watch.clear()?;

@@ -3,11 +3,14 @@
 use super::{Doubt, Surroundings, Weighed, Weight};
 use crate::facts::Change;
 use crate::one_run::Holder;
-use mpps_method::saturation::{Distance, Saturation, is_same_distance};
+use mpps_method::distance::{Distance, is_same_distance};
+use mpps_method::saturation::Saturation;
 use mpps_method::{Disturbed, Outcome, Rate, Rules, Span, Trial, Verdict, speed};
 
 /// Steal above this share can move a result (the quiet machine's bound).
 const STEAL_SHARE: f64 = 0.005;
+/// More of the time at overload than this in other states is told.
+const OTHER_STATE_SHARE: f64 = 0.1;
 /// So many changed settings are named.
 const CHANGES_SHOWN: usize = 4;
 /// The doubt of a result that leaves out frames of disturbances.
@@ -27,6 +30,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let overload_ns = maximum.and_then(|maximum| maximum.distance_ns);
     doubts.extend(distance_changed(overload_ns, searched.evidence.as_ref()));
     doubts.extend(maximum.and_then(few_overloads));
+    doubts.extend(maximum.and_then(other_state));
     doubts
 }
 
@@ -140,9 +144,10 @@ fn spoilt_at(trials: &[(Trial, Verdict)], load: Rate) -> Option<(Disturbed, Span
 /// line are compared: at overload, and in the trial that the result stands on.
 fn distance_changed(overload_ns: Option<f64>, trial: Option<&Trial>) -> Option<Doubt> {
     let (overload_ns, distance) = overload_ns.zip(trial.map(Distance::from_trial))?;
-    let Distance::Steady(trial_ns) = distance else {
+    let Distance::Steady(at) = distance else {
         return None;
     };
+    let trial_ns = at.round_trip_ns;
     (!is_same_distance(overload_ns, trial_ns)).then(|| Doubt {
         name: "distance-changed",
         weight: Weight::Shifted(2),
@@ -151,6 +156,22 @@ fn distance_changed(overload_ns: Option<f64>, trial: Option<&Trial>) -> Option<D
         ),
         why: "A frame costs a quarter more at the longer distance. The two rates cannot be compared.",
         next: "Run again. The record has the distance of each trial.",
+    })
+}
+
+/// Whether the maximum forwarding rate leaves out much of the time, for the machine was in another state.
+fn other_state(maximum: &Saturation) -> Option<Doubt> {
+    let all = maximum.other_state + maximum.windows;
+    let share = f64::from(maximum.other_state) / f64::from(all.max(1));
+    (share > OTHER_STATE_SHARE).then(|| Doubt {
+        name: "other-state",
+        weight: Weight::Shifted(2),
+        seen: format!(
+            "{:.0} % of the time at overload does not count: another guest used the router's core, or the CPUs were at another distance",
+            100.0 * share
+        ),
+        why: "The router forwards less then. The maximum is that of the fastest state with enough trials.",
+        next: "Expect less of this machine at such times. Cores of your own keep the rate.",
     })
 }
 

@@ -10,8 +10,8 @@ use super::{JobError, Judged, Phase, Trials};
 use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
 use crate::trial;
 use mpps_linux::clock::monotonic_ns;
-use mpps_method::saturation::is_same_distance;
-use mpps_method::saturation::{Block, Distance, FrameCost, Interval, Saturation, Window};
+use mpps_method::distance::{Distance, is_same_distance};
+use mpps_method::saturation::{Block, FrameCost, Interval, Saturation, Window};
 use mpps_method::simulate::Properties;
 use mpps_method::{Offer, Rate, Span, Trial};
 
@@ -88,6 +88,19 @@ impl Series {
     }
 }
 
+/// What a frame costs where the maximum forwarding rate was measured, by the first of these pairs of loads that tells.
+fn cost(found: &Saturated, pairs: [(&Series, &Series); 2]) -> Option<FrameCost> {
+    let maximum = found.maximum();
+    let (place, distance) = (
+        maximum.and_then(|one| one.place),
+        maximum.and_then(|one| one.distance_ns),
+    );
+    pairs.iter().find_map(|(router, wire)| match &place {
+        Some(place) => FrameCost::at(&router.blocks, &wire.blocks, place),
+        None => FrameCost::from_blocks(&router.blocks, &wire.blocks, distance),
+    })
+}
+
 /// A trial as a block of an interval.
 pub(crate) fn block(trial: Trial) -> Block {
     // The busy time covers the drain too, so a saturated CPU shows a little more than 1.
@@ -109,6 +122,8 @@ fn windows(trial: Trial) -> Vec<Window> {
         duration: trial.duration,
         forwarded: trial.counts().received,
         disturbed: !(trial.stalls.is_empty() && trial.others.is_empty()),
+        round_trip_ns: None,
+        work_ns: None,
     }]
 }
 
@@ -173,11 +188,9 @@ pub fn measure(
         at_little_more,
         ..Saturated::default()
     };
-    let distance = found.maximum().and_then(|maximum| maximum.distance_ns);
     // Router and wire are compared at the same overload. At a higher one each frame costs more, because the sender keeps
     // trying a full ring.
-    let cost = FrameCost::from_blocks(&little.blocks, &wire_little.blocks, distance)
-        .or_else(|| FrameCost::from_blocks(&most.blocks, &wire.blocks, distance));
+    let cost = cost(&found, [(&little, &wire_little), (&most, &wire)]);
     let carried = wire
         .saturation()
         .map(|found| Rate::from_fps(found.forwarding.middle));
@@ -301,6 +314,9 @@ pub fn simulate(router: &Properties) -> Saturated {
         windows: 0,
         disturbed: 0,
         only_disturbed: false,
+        other_state: 0,
+        place: None,
+        work_ns: None,
         distance_ns: None,
         elsewhere: 0,
         trials: 0,
@@ -350,10 +366,10 @@ mod tests {
         // A core apart the same DUT is slower, whatever the load: nothing to compare, and the first load stands.
         assert_eq!(maximum(far(1.2e6), near(1.5e6)), Some(1.2e6));
         assert_eq!(maximum(near(1.2e6), far(1.5e6)), Some(1.2e6));
-        // Half as far again is alike; a little more is not.
+        // Twice as far is alike; a little more is not.
         let at = |fps, ns| Some(forwarded(fps, Some(ns)));
-        assert_eq!(maximum(at(1.2e6, 60.0), at(1.5e6, 90.0)), Some(1.5e6));
-        assert_eq!(maximum(at(1.2e6, 60.0), at(1.5e6, 90.1)), Some(1.2e6));
+        assert_eq!(maximum(at(1.2e6, 60.0), at(1.5e6, 120.0)), Some(1.5e6));
+        assert_eq!(maximum(at(1.2e6, 60.0), at(1.5e6, 120.1)), Some(1.2e6));
         // Where nobody knows, nothing says that they differ.
         assert_eq!(maximum(unknown(1.2e6), near(1.5e6)), Some(1.5e6));
         assert_eq!(maximum(far(1.2e6), unknown(1.5e6)), Some(1.5e6));

@@ -99,7 +99,7 @@ fn has_tcx() -> Result<bool, TesterError> {
 /// Whether an eBPF timer can be bound to a CPU. Starts one on this CPU for a moment.
 fn has_bound_timers() -> Result<bool, TesterError> {
     let here = cpu::available()?.iter().next().unwrap_or(0);
-    match Timers::start(&[here]) {
+    match Timers::start(&[here], None) {
         Ok(_timers) => Ok(true),
         Err(TesterError::NoTimer(..)) => Ok(false),
         Err(error) => Err(error),

@@ -144,7 +144,7 @@ impl<'bed> Tester<'bed> {
             receivers,
             management: management.transpose()?,
             ledger,
-            watch: Watch::start(&cpus, interfaces.stall_watch)?,
+            watch: Watch::start(&cpus, bed.plan().cpus.ends(), interfaces.stall_watch)?,
             other_tasks: OtherTasks::watch(&cpus, &kernel_threads, &router_tasks(bed))?,
             warm_up: Span::ZERO,
             forwards_at_most: None,

@@ -121,7 +121,8 @@ fn forwarded_in_windows(
         cpus.extend(receiver.windows(first, last)?);
     }
     let disturbed: Vec<Disturbance> = trial.stalls.iter().chain(&trial.others).copied().collect();
-    Ok(windows(&cpus, parts.sent.started_ns, &disturbed))
+    let apart = tester.watch.apart(first, last)?;
+    Ok(windows(&cpus, parts.sent.started_ns, &disturbed, &apart))
 }
 
 fn stack(parts: &Parts<'_>) -> Option<StackCounts> {

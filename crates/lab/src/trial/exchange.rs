@@ -30,11 +30,8 @@ struct Line(AtomicU32);
 /// # Errors
 /// A CPU that this process may not use.
 pub fn read(bed: &Bed) -> Result<Option<Span>, TesterError> {
-    let cpus = &bed.plan().cpus;
-    let Some(&dut) = cpus.dut.first().filter(|_| !cpus.shared()) else {
-        return Ok(None);
-    };
-    between(cpus.sender(), dut).map(Some)
+    let ends = bed.plan().cpus.ends();
+    ends.map(|(sender, dut)| between(sender, dut)).transpose()
 }
 
 /// The round trip between two CPUs.

@@ -1,6 +1,7 @@
 //! What the DUT forwarded in each short window of a trial, from the marks that the receiver's program writes.
 
 use mpps_ebpf::instruments::receiver::{WINDOW_SHIFT, WindowMark};
+use mpps_ebpf::instruments::watch::Apart;
 use mpps_method::saturation::Window;
 use mpps_method::{Disturbance, Span};
 
@@ -9,8 +10,14 @@ const WINDOW_NS: u64 = 1 << WINDOW_SHIFT;
 const GUARD_NS: u64 = 3_000_000;
 
 /// Windows of [`WINDOW_NS`], from the marks of each CPU of each receiver: frames counted by all of them together.
-/// `stalls` are when a CPU of the bed stood still or ran another program, since `started_ns`.
-pub fn windows(cpus: &[Vec<WindowMark>], started_ns: u64, stalls: &[Disturbance]) -> Vec<Window> {
+/// `stalls` are when a CPU of the bed stood still or ran another program, since `started_ns`; `apart` says how far apart
+/// two of them were.
+pub fn windows(
+    cpus: &[Vec<WindowMark>],
+    started_ns: u64,
+    stalls: &[Disturbance],
+    apart: &[Apart],
+) -> Vec<Window> {
     let first = cpus
         .iter()
         .filter_map(|marks| marks.first())
@@ -32,10 +39,14 @@ pub fn windows(cpus: &[Vec<WindowMark>], started_ns: u64, stalls: &[Disturbance]
         let [from, to] = *edges else {
             return Window::default();
         };
+        let place = apart.binary_search_by_key(&(from / WINDOW_NS), |one| one.window);
+        let here = place.ok().and_then(|place| apart.get(place));
         Window {
             duration: Span::from_nanos(to - from),
             forwarded: (counted(to) - counted(from)).round().max(0.0) as u64,
             disturbed: is_disturbed(from, to, started_ns, stalls),
+            round_trip_ns: here.map(|one| one.round_trip_ns),
+            work_ns: here.map(|one| one.work_ns),
         }
     };
     edges.windows(2).map(window).collect()
@@ -86,13 +97,25 @@ mod tests {
     #[test]
     fn frames_of_all_cpus_add_up_in_whole_windows() {
         let cpus = [marks(100, 6, 8_000), marks(101, 5, 4_000)];
-        let found = windows(&cpus, 0, &[]);
+        let found = windows(&cpus, 0, &[], &[]);
         assert_eq!(found.len(), 3);
         for window in found {
             assert_eq!(window.duration.as_nanos(), WINDOW_NS);
             assert!(window.forwarded.abs_diff(12_000) <= 1, "{window:?}");
             assert!(!window.disturbed);
         }
+    }
+
+    #[test]
+    fn a_window_has_the_distance_that_was_read_in_it() {
+        let apart = [(101, 75), (103, 420)].map(|(window, round_trip_ns)| Apart {
+            window,
+            round_trip_ns,
+            work_ns: 130,
+        });
+        let found = windows(&[marks(100, 6, 8_000)], 0, &[], &apart);
+        let known: Vec<Option<u64>> = found.iter().map(|window| window.round_trip_ns).collect();
+        assert_eq!(known, [Some(75), None, Some(420), None]);
     }
 
     #[test]
@@ -103,7 +126,7 @@ mod tests {
             ns: 105 * WINDOW_NS,
             tagged: 16_000,
         });
-        let frames: Vec<u64> = windows(&[cpu], 0, &[])
+        let frames: Vec<u64> = windows(&[cpu], 0, &[], &[])
             .iter()
             .map(|window| window.forwarded)
             .collect();
@@ -120,10 +143,10 @@ mod tests {
             from: Span::from_nanos(2 * WINDOW_NS + 10),
             to: Span::from_nanos(3 * WINDOW_NS - 20),
         };
-        let found = windows(&cpus, started_ns, &[stall]);
+        let found = windows(&cpus, started_ns, &[stall], &[]);
         let disturbed: Vec<bool> = found.iter().map(|window| window.disturbed).collect();
         // From the second window on; the guard reaches into the one after.
         assert_eq!(disturbed, [false, true, true, false, false]);
-        assert!(windows(&[], started_ns, &[stall]).is_empty());
+        assert!(windows(&[], started_ns, &[stall], &[]).is_empty());
     }
 }

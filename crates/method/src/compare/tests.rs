@@ -18,12 +18,14 @@ fn block(cost_ns: f64, sent: f64) -> Block {
         duration: Span::from_millis(100),
         forwarded: (rate * 0.1) as u64,
         disturbed: false,
+        round_trip_ns: None,
+        work_ns: None,
     };
     Block {
         sent: Rate::from_fps(sent),
         busiest: Some(rate * cost_ns / 1e9),
         ns_per_frame: Some(cost_ns),
-        distance: Distance::Steady(60.0),
+        distance: Distance::at(60.0),
         windows: vec![window; 20],
     }
 }
@@ -146,7 +148,7 @@ fn pairs_that_do_not_compare_are_left_out() {
         change(&mut other.overload);
         other
     };
-    let far = with(|block| block.distance = Distance::Steady(310.0));
+    let far = with(|block| block.distance = Distance::at(310.0));
     let moved = with(|block| block.distance = Distance::Changed);
     let disturbed = with(|block| {
         for window in block.windows.iter_mut().skip(5) {
@@ -267,7 +269,7 @@ impl Machine {
         let cost = cost_ns * self.slow * far * drift * (1.0 + tail) * noise.exp();
         let mut block = block(cost, sent / (far * self.slow));
         let place = if self.far { 320.0 } else { 60.0 };
-        block.distance = Distance::Steady(place);
+        block.distance = Distance::at(place);
         // A trial in which the CPUs move is not told apart every time.
         if moved && self.random.chance(0.5) {
             block.distance = Distance::Changed;

@@ -147,6 +147,9 @@ fn saturated(offered: f64, busy: f64) -> Saturated {
             elsewhere: 0,
             trials: 0,
             only_disturbed: false,
+            other_state: 0,
+            place: None,
+            work_ns: None,
         }),
         ..Saturated::default()
     }

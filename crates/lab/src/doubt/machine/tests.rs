@@ -15,6 +15,9 @@ fn a_maximum_of_few_trials_is_doubted() {
             windows: 9,
             disturbed: 0,
             only_disturbed: false,
+            other_state: 0,
+            place: None,
+            work_ns: None,
             distance_ns: None,
             elsewhere: 5,
             trials,
@@ -23,6 +26,29 @@ fn a_maximum_of_few_trials_is_doubted() {
     assert!(of(1).is_some_and(|doubt| doubt.seen.ends_with("stands on 1 trial")));
     assert!(of(2).is_some_and(|doubt| doubt.seen.ends_with("stands on 2 trials")));
     assert_eq!((of(0), of(3)), (None, None));
+}
+
+#[test]
+fn a_maximum_that_leaves_out_slower_times_is_doubted() {
+    let of = |windows, other_state| {
+        let interval = Interval::from_samples(&[1e6]).expect("a number");
+        super::other_state(&Saturation {
+            offered: interval,
+            forwarding: interval,
+            busy: None,
+            windows,
+            disturbed: 0,
+            only_disturbed: false,
+            other_state,
+            place: None,
+            work_ns: None,
+            distance_ns: None,
+            elsewhere: 0,
+            trials: 3,
+        })
+    };
+    assert_eq!((of(95, 5), of(0, 0)), (None, None));
+    assert!(of(60, 40).is_some_and(|doubt| doubt.seen.starts_with("40 % of the time")));
 }
 
 #[test]

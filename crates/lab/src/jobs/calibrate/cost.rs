@@ -5,7 +5,8 @@ use crate::jobs::{JobError, Phase, Trials};
 use crate::search::saturation::{self, LITTLE_MORE};
 use crate::tester::{Fault, PlantedFault, Tester};
 use crate::trial;
-use mpps_method::saturation::{Distance, Interval};
+use mpps_method::distance::Distance;
+use mpps_method::saturation::Interval;
 use mpps_method::{Rate, statistics};
 use mpps_record::CalibrationLine;
 

@@ -183,9 +183,12 @@ impl Turns<'_> {
     fn tell(mut self, tested: &[Completeness], line: &mut ProfileLine) -> Result<(), JobError> {
         if !self.paired.has(1) {
             let Paired {
-                void, comparison, ..
+                void,
+                apart,
+                comparison,
+                ..
             } = self.paired;
-            return Err(nothing_counts(void, &comparison.end()));
+            return Err(nothing_counts(void, apart, &comparison.end()));
         }
         let (base, own) = (self.found(0, tested)?, self.found(1, tested)?);
         let base_load = base.loads.into_iter().next().unwrap_or_default();
@@ -193,6 +196,7 @@ impl Turns<'_> {
             kept,
             comparison,
             void,
+            apart,
             ..
         } = self.paired;
         let change = change(&kept, base_load.router_ns, base_load.frame_ns.median, ALIKE);
@@ -204,6 +208,7 @@ impl Turns<'_> {
         against.rate_change = rate_change(self.measure, &compared);
         against.pairs = pairs(&compared);
         against.pairs.disturbed += void;
+        against.pairs.distance += apart;
         let mut doubts = own.doubts;
         let others = doubts_only_of(&against.name, base.doubts, &doubts);
         doubts.extend(others);
@@ -221,8 +226,8 @@ impl Turns<'_> {
 }
 
 /// Why no pair counts: so many were void, and others could not be compared.
-fn nothing_counts(void: u32, compared: &Compared) -> JobError {
-    match compared.left_out.all() {
+fn nothing_counts(void: u32, apart: u32, compared: &Compared) -> JobError {
+    match apart + compared.left_out.all() {
         0 => JobError::AllVoid { trials: 2 * void },
         apart => JobError::PairsApart {
             pairs: void + apart,
@@ -262,9 +267,9 @@ mod tests {
             },
             ..Compared::default()
         };
-        let void = nothing_counts(6, &left_out(0)).to_string();
+        let void = nothing_counts(6, 0, &left_out(0)).to_string();
         assert!(void.starts_with("12 trials in a row were void"), "{void}");
-        let apart = nothing_counts(1, &left_out(5)).to_string();
+        let apart = nothing_counts(1, 3, &left_out(2)).to_string();
         assert!(apart.starts_with("6 pairs differ too much"), "{apart}");
     }
 

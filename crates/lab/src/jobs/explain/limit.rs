@@ -15,7 +15,7 @@ pub(super) fn limited_by(found: &Saturated, tester: &Tester<'_>) -> LimitedBy {
         return LimitedBy::SharedCpu;
     }
     let overload = saturation::Saturated {
-        at_most: Saturation::from_blocks(&found.blocks),
+        at_most: Saturation::of_all_windows(&found.blocks),
         overloaded: found.lost,
         ..saturation::Saturated::default()
     };

@@ -59,7 +59,7 @@ fn blocks(tried: &[Profiled]) -> Vec<Block> {
 pub(super) fn load_of(tried: &[Profiled], sends: Rate) -> Option<ProfiledLoad> {
     let frame_ns: Vec<f64> = tried.iter().filter_map(Profiled::frame_ns).collect();
     let frame = Interval::from_samples(&frame_ns)?;
-    let saturation = Saturation::from_blocks(&blocks(tried));
+    let saturation = Saturation::of_all_windows(&blocks(tried));
     let over = |number: fn(&Profiled) -> Option<f64>| {
         statistics::mean(&tried.iter().filter_map(number).collect::<Vec<_>>())
     };

@@ -3,7 +3,7 @@
 use super::split::Profiled;
 use crate::search::saturation::block;
 use mpps_method::cost_model::{Batching, CostModel, Point, prediction_error};
-use mpps_method::saturation::{Distance, is_same_distance};
+use mpps_method::distance::Distance;
 use mpps_method::{LimitedBy, Rate, compare, statistics};
 use mpps_record as record;
 
@@ -37,7 +37,7 @@ impl Tried {
 
     fn is_near(&self, other: &Self) -> bool {
         match (self.distance, other.distance) {
-            (Distance::Steady(one), Distance::Steady(other)) => is_same_distance(one, other),
+            (Distance::Steady(one), Distance::Steady(other)) => one.is_same(&other),
             (Distance::Unknown, Distance::Unknown) => true,
             _ => false,
         }
@@ -78,7 +78,7 @@ pub(super) fn fit(
     let measured = Rate::from_fps(over(|one| one.forwards.fps())?);
     let points: Vec<Point> = lower.iter().map(|one| one.point).collect();
     let round_trip_ns = match most.distance {
-        Distance::Steady(ns) => ns,
+        Distance::Steady(at) => at.round_trip_ns,
         Distance::Unknown | Distance::Changed => f64::INFINITY,
     };
     let model = CostModel::fit(&points, batching, round_trip_ns).map_err(|why| why.to_string())?;
@@ -109,7 +109,7 @@ mod tests {
     fn tried(fps: f64, wakes: f64, distance_ns: f64) -> Tried {
         let times = if distance_ns > NEAR_NS { 2.0 } else { 1.0 };
         Tried {
-            distance: Distance::Steady(distance_ns),
+            distance: Distance::at(distance_ns),
             forwards: Rate::from_fps(fps),
             point: Point {
                 batching: Batching {

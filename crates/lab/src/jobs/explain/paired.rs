@@ -7,6 +7,7 @@ use crate::jobs::{JobError, Phase, Trials};
 use crate::search::saturation::block;
 use crate::tester::Tester;
 use mpps_method::compare::{Comparison, Turn};
+use mpps_method::distance::Distance;
 use mpps_method::saturation::Block;
 use mpps_method::stage::{Cause, Change, Cost, Split, Stage, paired_changes};
 use mpps_method::{Offer, Rate, Span};
@@ -20,6 +21,8 @@ pub(super) struct Paired {
     pub comparison: Comparison,
     /// Pairs with a void trial, or with one that has no samples.
     pub void: u32,
+    /// Pairs whose trials were not in one state of the machine, both and all the time: samples are of whole trials.
+    pub apart: u32,
 }
 
 impl Paired {
@@ -29,6 +32,7 @@ impl Paired {
             kept: [Vec::new(), Vec::new()],
             comparison,
             void: 0,
+            apart: 0,
         }
     }
 
@@ -55,6 +59,8 @@ impl Paired {
         let [base, own] = pair.each_ref().map(turn);
         if !pair.iter().all(is_whole) {
             self.void += 1;
+        } else if base.overload.distance.with(own.overload.distance) == Distance::Changed {
+            self.apart += 1;
         } else if self.comparison.add(&base, &own) {
             let each = self.kept.iter_mut().zip(pair);
             each.for_each(|(kept, one)| kept.push(one));

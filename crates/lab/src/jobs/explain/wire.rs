@@ -9,7 +9,8 @@ use crate::jobs::sizes::counts;
 use crate::jobs::{JobError, Phase, Trials};
 use crate::line::interval;
 use crate::search::saturation::{LITTLE_MORE, SENDER_MAX, TRIAL, block};
-use mpps_method::saturation::{Block, Distance, FrameCost, pairs_at};
+use mpps_method::distance::Distance;
+use mpps_method::saturation::{Block, FrameCost, pairs_at};
 use mpps_method::stage::{Split, Stage, paired_changes};
 use mpps_method::{Offer, Rate, statistics};
 use mpps_record::{Interval, ProfiledWire};
@@ -112,7 +113,7 @@ impl Wires {
     /// What they say at the distance of these trials of the router. Else why not.
     pub fn tell(self, router: &[Profiled], sends: Rate) -> Result<ProfiledWire, String> {
         let steady = |one: &Profiled| match Distance::from_trial(&one.judged.trial) {
-            Distance::Steady(ns) => Some(ns),
+            Distance::Steady(at) => Some(at.round_trip_ns),
             Distance::Unknown | Distance::Changed => None,
         };
         let steady: Vec<f64> = router.iter().filter_map(steady).collect();

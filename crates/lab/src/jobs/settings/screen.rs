@@ -9,7 +9,8 @@ use crate::tune::toggle::{Level, PLACEBO, Toggle};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
 use mpps_method::compare::{Comparison, Measure, is_overloaded, rate};
-use mpps_method::saturation::{Distance, Interval};
+use mpps_method::distance::Distance;
+use mpps_method::saturation::Interval;
 use mpps_method::screen::{self, AsItStands, Design, Pair, blocks_min};
 use mpps_method::statistics::median;
 use mpps_record::{Alias, Interaction, Screen, SettingEffect};
@@ -382,7 +383,7 @@ mod tests {
 
     #[test]
     fn runs_of_a_block_are_of_one_distance() {
-        let (near, far) = (Distance::Steady(60.0), Distance::Steady(310.0));
+        let (near, far) = (Distance::at(60.0), Distance::at(310.0));
         let known = [
             vec![(500.0, near), (700.0, far)],
             vec![(710.0, far)],

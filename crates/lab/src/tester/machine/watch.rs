@@ -8,7 +8,7 @@ mod timers;
 
 use crate::clock::wait_for;
 use crate::tester::error::TesterError;
-use mpps_ebpf::instruments::watch::{Stall, Watched};
+use mpps_ebpf::instruments::watch::{Apart, Stall, Watched};
 use std::cell::Cell;
 use threads::Threads;
 pub use timers::Timers;
@@ -44,10 +44,14 @@ enum Ticks {
 }
 
 impl Watch {
-    /// Starts to tick on these CPUs.
-    pub fn start(cpus: &[usize], by: StallWatch) -> Result<Self, TesterError> {
+    /// Starts to tick on these CPUs. Timers also tell how far apart these two are.
+    pub fn start(
+        cpus: &[usize],
+        between: Option<(usize, usize)>,
+        by: StallWatch,
+    ) -> Result<Self, TesterError> {
         let ticks = match by {
-            StallWatch::Timers => Ticks::Timers(Box::new(Timers::start(cpus)?)),
+            StallWatch::Timers => Ticks::Timers(Box::new(Timers::start(cpus, between)?)),
             StallWatch::Threads => Ticks::Threads(Threads::start(cpus)?),
         };
         Ok(Self {
@@ -84,6 +88,14 @@ impl Watch {
         match &self.ticks {
             Ticks::Timers(timers) => timers.stalls(),
             Ticks::Threads(threads) => Ok(threads.stalls()),
+        }
+    }
+
+    /// How far apart the two CPUs were in each window of this time, as far as that is known.
+    pub fn apart(&self, from_ns: u64, to_ns: u64) -> Result<Vec<Apart>, TesterError> {
+        match &self.ticks {
+            Ticks::Timers(timers) => timers.apart(from_ns, to_ns),
+            Ticks::Threads(_) => Ok(Vec::new()),
         }
     }
 

@@ -5,8 +5,9 @@ use crate::clock::wait_for;
 use crate::tester::error::TesterError;
 use crate::tester::programs::{self, maps, trace};
 use libbpf_rs::{Link, ProgramInput};
+use mpps_ebpf::instruments::receiver::{WINDOW_SHIFT, WINDOWS_MAX};
 use mpps_ebpf::instruments::watch::{
-    STALLS_MAX, Stall, WatchSkel, WatchSkelBuilder, Watched, types,
+    Apart, STALLS_MAX, Stall, WatchSkel, WatchSkelBuilder, Watched, types,
 };
 use mpps_linux::cpu::{self, CpuSet};
 
@@ -23,11 +24,14 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// Starts to tick on these CPUs.
-    pub fn start(cpus: &[usize]) -> Result<Self, TesterError> {
+    /// Starts to tick on these CPUs, and to send cache lines from the first of the two to the second.
+    pub fn start(cpus: &[usize], between: Option<(usize, usize)>) -> Result<Self, TesterError> {
         let mut open = programs::open(WatchSkelBuilder::default(), "open the machine watch")?;
         let rodata = programs::constants(&mut open.maps.rodata_data, "watch rodata")?;
         (rodata.period_ns, rodata.stall_ns) = (PERIOD_NS, STALL_NS);
+        if let Some((writing, reading)) = between {
+            (rodata.writing_cpu, rodata.reading_cpu) = (writing as u32, reading as u32);
+        }
         let highest = cpus.iter().copied().max().unwrap_or(0);
         let entries = u32::try_from(highest + 1).unwrap_or(1) * STALLS_MAX;
         (open.maps.stalls.set_max_entries(entries))
@@ -88,6 +92,18 @@ impl Timers {
             Ok((cpu, watched.into()))
         };
         self.cpus.iter().map(read).collect()
+    }
+
+    /// How far apart the two CPUs were in each window of this time.
+    pub fn apart(&self, from_ns: u64, to_ns: u64) -> Result<Vec<Apart>, TesterError> {
+        let (first, last) = (from_ns >> WINDOW_SHIFT, to_ns >> WINDOW_SHIFT);
+        let (map, what) = (&self.skel.maps.apart, "read the distance between CPUs");
+        let windows = first.max(last.saturating_sub(WINDOWS_MAX - 1))..=last;
+        let read = |window| maps::read(map, (window % WINDOWS_MAX) as u32, what);
+        let apart = |window| Ok(Apart::from_window(window, read(window)?));
+        windows
+            .filter_map(|window| apart(window).transpose())
+            .collect()
     }
 
     /// The stalls that each watched CPU saw in its epoch, the last [`STALLS_MAX`] of them.

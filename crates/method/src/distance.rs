@@ -1,0 +1,403 @@
+//! How far apart the tester's CPU and the DUT's were and how fast the latter worked, and which trials and windows were in
+//! one such state.
+
+use crate::saturation::Window;
+use crate::statistics::{median, quantile};
+use crate::trial::{CpuExchange, Trial};
+
+/// How far apart the tester's CPU and the DUT's were during a trial: the round trip of a cache line between them. A
+/// hypervisor that moves CPUs about changes what a frame costs by a quarter.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Distance {
+    /// Nobody timed it.
+    #[default]
+    Unknown,
+    /// The same all the time.
+    Steady(At),
+    /// It changed meanwhile.
+    Changed,
+}
+
+/// Where the CPUs of a trial were, and how fast the DUT's was.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct At {
+    /// The round trip, ns.
+    pub round_trip_ns: f64,
+    /// The fixed piece of work, ns; `None` where nobody timed it.
+    pub work_ns: Option<f64>,
+}
+
+impl At {
+    /// Whether the machine was in the same state, as far as anybody knows.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        let works = self.work_ns.zip(other.work_ns);
+        is_same_distance(self.round_trip_ns, other.round_trip_ns)
+            && works.is_none_or(|(one, other)| one.max(other) <= SAME_SPEED * one.min(other))
+    }
+}
+
+impl Distance {
+    /// This round trip all the time, at a speed that nobody knows.
+    #[must_use]
+    pub const fn at(round_trip_ns: f64) -> Self {
+        Self::Steady(At {
+            round_trip_ns,
+            work_ns: None,
+        })
+    }
+
+    /// Of a trial: by its windows, else by what was timed before and after it.
+    #[must_use]
+    pub fn from_trial(trial: &Trial) -> Self {
+        let known = |of: fn(&Window) -> Option<u64>| known(&trial.windows, of);
+        let (round_trips, works) = (known(|one| one.round_trip_ns), known(|one| one.work_ns));
+        if !round_trips.is_empty() {
+            let round_trip_ns = steady(&round_trips, SAME_DISTANCE);
+            let work_ns = steady(&works, SAME_SPEED);
+            let at = |(round_trip_ns, work_ns)| At {
+                round_trip_ns,
+                work_ns: Some(work_ns),
+            };
+            return (round_trip_ns.zip(work_ns).map(at)).map_or(Self::Changed, Self::Steady);
+        }
+        let Some(CpuExchange { before, after }) = trial.exchange else {
+            return Self::Unknown;
+        };
+        Self::from_round_trips(before.as_nanos() as f64, after.as_nanos() as f64)
+    }
+
+    /// Of a trial, by the round trips just before and after it, ns.
+    #[must_use]
+    pub fn from_round_trips(before: f64, after: f64) -> Self {
+        if !is_same_distance(before, after) {
+            return Self::Changed;
+        }
+        Self::at(before.midpoint(after))
+    }
+
+    /// Of a pair of trials: that of both, where it is the same.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Steady(one), Self::Steady(other)) if one.is_same(&other) => {
+                let works = one.work_ns.zip(other.work_ns);
+                Self::Steady(At {
+                    round_trip_ns: one.round_trip_ns.midpoint(other.round_trip_ns),
+                    work_ns: works.map(|(one, other)| one.midpoint(other)),
+                })
+            }
+            (Self::Steady(_), Self::Steady(_)) | (Self::Changed, _) | (_, Self::Changed) => {
+                Self::Changed
+            }
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Known values of windows, sorted; none where less than half are known.
+fn known(windows: &[Window], of: fn(&Window) -> Option<u64>) -> Vec<f64> {
+    let mut known: Vec<f64> = (windows.iter())
+        .filter_map(|window| Some(of(window)? as f64))
+        .collect();
+    if 2 * known.len() < windows.len() {
+        known.clear();
+    }
+    known.sort_by(f64::total_cmp);
+    known
+}
+
+/// The median of the largest group of sorted values up to this factor apart, where nearly all are in it.
+fn steady(sorted: &[f64], factor: f64) -> Option<f64> {
+    let group = |(begin, &least): (usize, &f64)| {
+        let end = sorted.partition_point(|&value| value <= factor * least);
+        sorted.get(begin..end)
+    };
+    let groups = sorted.iter().enumerate().filter_map(group);
+    let largest = groups.max_by_key(|group| group.len())?;
+    median(largest).filter(|_| largest.len() as f64 >= STEADY * sorted.len() as f64)
+}
+
+/// A state of the machine: how far apart the CPUs are, and how fast the DUT's works. The core of a shared machine takes half
+/// as long again while another guest works on its other thread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// The least round trip; the most is [`SAME_DISTANCE`] times it.
+    round_trip_ns: f64,
+    /// The least time for a piece of work; the most is [`SAME_SPEED`] times it.
+    work_ns: f64,
+}
+
+impl Place {
+    /// Whether an undisturbed window was there.
+    #[must_use]
+    pub fn holds(&self, window: &Window) -> bool {
+        let within = |value: Option<u64>, least: f64, factor: f64| {
+            value.is_some_and(|ns| (least..=factor * least).contains(&(ns as f64)))
+        };
+        !window.disturbed
+            && within(window.round_trip_ns, self.round_trip_ns, SAME_DISTANCE)
+            && within(window.work_ns, self.work_ns, SAME_SPEED)
+    }
+
+    /// Where most of the trials were, each of which has windows enough there; `wanted` trials of each load are enough. Of
+    /// several such states that in which the DUT's CPU is fastest, then the one farther apart, then the one with the most
+    /// windows. What was forwarded is not asked. `None` where nobody knows the states of half of the windows.
+    #[must_use]
+    pub fn of_loads(loads: &[Vec<&[Window]>], wanted: usize) -> Option<Self> {
+        let all: Vec<&Window> = loads.iter().flatten().copied().flatten().collect();
+        let known = all.iter().filter(|window| !window.disturbed);
+        let known: Vec<(f64, f64)> = known
+            .filter_map(|window| Some((window.round_trip_ns? as f64, window.work_ns? as f64)))
+            .collect();
+        let states: usize = all.iter().filter(|window| window.work_ns.is_some()).count();
+        if known.is_empty() || 2 * states < all.len() {
+            return None;
+        }
+        let (round_trips, works): (Vec<f64>, Vec<f64>) = known.into_iter().unzip();
+        let least = |values: &[f64]| -> Vec<f64> {
+            let at = (0..GRID).map(|n| n as f64 / GRID as f64);
+            at.filter_map(|share| quantile(values, share)).collect()
+        };
+        let works = least(&works);
+        let tried = least(&round_trips).into_iter().flat_map(|round_trip_ns| {
+            works.iter().map(move |&work_ns| Self {
+                round_trip_ns,
+                work_ns,
+            })
+        });
+        let tried: Vec<(Self, usize, usize)> = tried
+            .map(|place| {
+                let (trials, windows) = place.counts(loads);
+                (place, trials.min(wanted), windows)
+            })
+            .collect();
+        best(tried)
+    }
+
+    /// How many trials have windows enough there, in the load with the fewest of them; and how many windows all have.
+    fn counts(&self, loads: &[Vec<&[Window]>]) -> (usize, usize) {
+        let there =
+            |windows: &&[Window]| windows.iter().filter(|window| self.holds(window)).count();
+        let counts = |load: &Vec<&[Window]>| -> Vec<usize> { load.iter().map(there).collect() };
+        let counts: Vec<Vec<usize>> = loads.iter().map(counts).collect();
+        let enough = |load: &Vec<usize>| load.iter().filter(|&&count| count >= WINDOWS_MIN).count();
+        let measured = counts.iter().filter(|load| !load.is_empty());
+        let fewest = measured.map(enough).min().unwrap_or(0);
+        (fewest, counts.iter().flatten().sum())
+    }
+}
+
+/// Of states with so many trials and windows.
+fn best(mut tried: Vec<(Place, usize, usize)>) -> Option<Place> {
+    let most = tried.iter().map(|(_, trials, _)| *trials).max()?;
+    tried.retain(|(_, trials, _)| *trials == most && most > 0);
+    let least = |all: &[(Place, usize, usize)], of: fn(&Place) -> f64| {
+        all.iter()
+            .map(|(place, ..)| of(place))
+            .fold(f64::INFINITY, f64::min)
+    };
+    let fastest = least(&tried, |place| place.work_ns);
+    tried.retain(|(place, ..)| place.work_ns <= ALIKE_SPEED * fastest);
+    let farthest = -least(&tried, |place| -place.round_trip_ns);
+    tried.retain(|(place, ..)| SAME_DISTANCE * place.round_trip_ns >= farthest);
+    let chosen = tried.into_iter().max_by_key(|(_, _, windows)| *windows);
+    chosen.map(|(place, ..)| place)
+}
+
+/// Windows of a trial that show a state.
+pub const WINDOWS_MIN: usize = 3;
+/// Quantiles of round trips and of work times that are tried as the least of a state.
+const GRID: usize = 16;
+/// A piece of work that takes up to this factor longer was done at the same speed.
+const SAME_SPEED: f64 = 1.5;
+/// Two least times of work up to this factor apart are of one state.
+const ALIKE_SPEED: f64 = 1.25;
+/// Distances up to this factor apart are the same.
+const SAME_DISTANCE: f64 = 2.0;
+/// A trial is in one state if this part of its windows is.
+const STEADY: f64 = 0.9;
+/// Trials at a distance that an interval needs.
+const TRIALS_MIN: usize = 3;
+
+/// Whether two round trips of a cache line, ns, are of CPUs at the same distance.
+#[must_use]
+pub fn is_same_distance(one: f64, other: f64) -> bool {
+    one.max(other) <= SAME_DISTANCE * one.min(other)
+}
+
+/// The trials of one distance between the CPUs, as numbers of their places: of the largest distance where it has trials
+/// enough, for a NIC does not share a core with the CPU it feeds; else of that which most have. What the trials
+/// forwarded is not asked.
+#[must_use]
+pub fn of_one_distance(distances: &[Distance]) -> Vec<usize> {
+    let [here] = of_common_distance([distances]);
+    here
+}
+
+/// The same of the trials of two loads, at one distance for both: it has to have trials enough of each.
+#[must_use]
+pub fn of_two_loads(loads: &[Vec<Distance>; 2]) -> [Vec<usize>; 2] {
+    of_common_distance([&loads[0], &loads[1]])
+}
+
+fn of_common_distance<const N: usize>(loads: [&[Distance]; N]) -> [Vec<usize>; N] {
+    let steady = |distance: &Distance| match *distance {
+        Distance::Steady(at) => Some(at.round_trip_ns),
+        Distance::Unknown | Distance::Changed => None,
+    };
+    let known = |load: &[Distance]| -> Vec<f64> { load.iter().filter_map(steady).collect() };
+    let all = loads.map(known).concat();
+    let (Some(least), Some(most)) = (quantile(&all, 0.0), quantile(&all, 1.0)) else {
+        return loads.map(|load| (0..load.len()).collect());
+    };
+    let border = if is_same_distance(most, least) {
+        0.0
+    } else {
+        (least * most).sqrt()
+    };
+    let of = |load: &[Distance], far: bool| -> Vec<usize> {
+        let each = load.iter().enumerate();
+        let here = each.filter(|(_, one)| steady(one).is_some_and(|ns| (ns > border) == far));
+        here.map(|(place, _)| place).collect()
+    };
+    let least_of = |far: bool| {
+        let measured = loads.iter().filter(|load| !load.is_empty());
+        measured.map(|load| of(load, far).len()).min().unwrap_or(0)
+    };
+    let many = least_of(true);
+    let far = many >= TRIALS_MIN || many >= least_of(false);
+    loads.map(|load| of(load, far))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_one_distance_are_kept() {
+        use Distance::{Changed, Unknown};
+        let kept = |distances: &[Distance]| of_one_distance(distances);
+        assert_eq!(kept(&[Unknown, Unknown]), [0, 1]);
+        assert_eq!(
+            kept(&[Distance::at(60.0), Distance::at(64.0), Changed]),
+            [0, 1]
+        );
+        // Three far ones are enough, however many are near.
+        let (near, far) = (Distance::at(58.0), Distance::at(310.0));
+        assert_eq!(
+            kept(&[near, far, far, near, near, near, far, near]),
+            [1, 2, 6]
+        );
+        // Two are not, unless they are half of all.
+        assert_eq!(kept(&[near, far, near, far, near]), [0, 2, 4]);
+        assert_eq!(kept(&[near, far, near, far]), [1, 3]);
+    }
+
+    #[test]
+    fn two_loads_stand_where_each_has_trials_enough() {
+        let (near, far) = (Distance::at(58.0), Distance::at(310.0));
+        let kept = |most: &[Distance], little: &[Distance]| {
+            of_two_loads(&[most.to_vec(), little.to_vec()])
+        };
+        // Three far ones over both loads leave one of them with one.
+        let few = kept(&[near, near, near, far], &[near, far, near, far, near]);
+        assert_eq!(few, [vec![0, 1, 2], vec![0, 2, 4]]);
+        let many = kept(&[far, far, far, near], &[far, far, far, near]);
+        assert_eq!(many, [vec![0, 1, 2], vec![0, 1, 2]]);
+        assert_eq!(kept(&[near, far], &[]), [vec![1], vec![]]);
+        assert_eq!(kept(&[near, near, far], &[far, near]), [vec![2], vec![0]]);
+    }
+
+    fn window(round_trip_ns: u64) -> Window {
+        Window {
+            round_trip_ns: Some(round_trip_ns),
+            work_ns: Some(240),
+            ..Window::default()
+        }
+    }
+
+    /// So many windows at a round trip and a time for the work.
+    fn state(windows: usize, round_trip_ns: u64, work_ns: u64) -> Vec<Window> {
+        let one = Window {
+            work_ns: Some(work_ns),
+            ..window(round_trip_ns)
+        };
+        vec![one; windows]
+    }
+
+    #[test]
+    fn the_fastest_state_with_trials_enough_is_chosen() {
+        let (shared, full) = (state(30, 80, 450), state(5, 90, 240));
+        let both = [shared.clone(), full].concat();
+        let of = |trials: &[&Vec<Window>]| {
+            let trials = trials.iter().map(|windows| windows.as_slice()).collect();
+            Place::of_loads(&[trials], 3).expect("a state")
+        };
+        let chosen = of(&[&both, &both, &both, &shared]);
+        assert!(
+            chosen.holds(&both[30]) && !chosen.holds(&both[0]),
+            "{chosen:?}"
+        );
+        // Two trials are too few where three others are alike.
+        let chosen = of(&[&both, &both, &shared]);
+        assert!(
+            chosen.holds(&both[0]) && !chosen.holds(&both[30]),
+            "{chosen:?}"
+        );
+        // At one speed the state farther apart.
+        let apart = [state(9, 80, 240), state(4, 400, 250)].concat();
+        let chosen = of(&[&apart, &apart, &apart]);
+        assert!(
+            chosen.holds(&apart[9]) && !chosen.holds(&apart[0]),
+            "{chosen:?}"
+        );
+        assert_eq!(
+            Place::of_loads(&[vec![&[Window::default(); 9][..]]], 3),
+            None
+        );
+    }
+
+    #[test]
+    fn two_trials_meet_where_both_were() {
+        let one = [state(20, 80, 450), state(6, 80, 240)].concat();
+        let other = [state(20, 400, 450), state(5, 85, 455)].concat();
+        let both = [vec![&one[..]], vec![&other[..]]];
+        let chosen = Place::of_loads(&both, 1).expect("a state");
+        assert!(
+            chosen.holds(&one[0]) && chosen.holds(&other[20]),
+            "{chosen:?}"
+        );
+        assert!(
+            !chosen.holds(&one[20]) && !chosen.holds(&other[0]),
+            "{chosen:?}"
+        );
+        let none = [vec![&one[20..]], vec![&other[..]]];
+        assert_eq!(Place::of_loads(&none, 1), None);
+    }
+
+    #[test]
+    fn a_trial_is_where_most_of_its_windows_are() {
+        let trial = |windows: Vec<Window>| Trial {
+            windows,
+            ..Trial::default()
+        };
+        let mut windows: Vec<Window> = [70, 80, 75, 90, 72, 74, 76, 78, 71].map(window).to_vec();
+        windows.push(window(400));
+        assert_eq!(
+            Distance::from_trial(&trial(windows.clone())),
+            Distance::Steady(At {
+                round_trip_ns: 75.0,
+                work_ns: Some(240.0)
+            })
+        );
+        windows.push(window(410));
+        assert_eq!(
+            Distance::from_trial(&trial(windows.clone())),
+            Distance::Changed
+        );
+        // Timed in too few of them.
+        windows.extend([Window::default(); 12]);
+        assert_eq!(Distance::from_trial(&trial(windows)), Distance::Unknown);
+    }
+}
