@@ -1,6 +1,6 @@
 //! `mpps latency` end to end: a router and its bed, told, recorded and shown again.
 
-use crate::door::{Ended, Scratch, assert_gone, mpps, privileged, run};
+use crate::door::{Ended, Scratch, assert_gone, mpps, privileged, run, staged};
 use serde_json::Value;
 
 fn json(ended: &Ended) -> Value {
@@ -26,9 +26,10 @@ fn every_frame_is_timed_through_router_and_bed() {
     let text = &ended.stdout;
     assert!(text.contains("64 B: typical "), "{text}");
     assert!(
-        text.contains("at 50 % of the throughput (10.0k frames/s); the bed alone "),
+        text.contains("at 50 % of the throughput (10.0k frames/s), idle CPUs "),
         "{text}"
     );
+    assert!(text.contains("; the bed alone "), "{text}");
     let table = text
         .lines()
         .filter(|line| line.contains("router  ") || line.contains("bed  "));
@@ -43,6 +44,8 @@ fn every_frame_is_timed_through_router_and_bed() {
         (&size["throughput_fps"], &size["throughput_given"]),
         (&20_000.into(), &true.into())
     );
+    assert_eq!(size["cpus_awake"] != true, is_doubted(size), "{size}");
+    assert_eq!(document["comparability"]["cpus_awake"], size["cpus_awake"]);
     let loads = size["loads"].as_array().expect("loads");
     assert_eq!(loads.len(), 2);
     for path in loads
@@ -56,6 +59,33 @@ fn every_frame_is_timed_through_router_and_bed() {
         assert!(number("min_ns") <= number("typical_ns"), "{path}");
         assert!(number("worst_case_ns") <= number("max_ns"), "{path}");
     }
+}
+
+/// Whether it says that CPUs may have slept.
+fn is_doubted(size: &Value) -> bool {
+    let doubts = size["doubts"].as_array().expect("doubts");
+    doubts.iter().any(|doubt| doubt["name"] == "cpus-asleep")
+}
+
+/// A write to a device that does nothing succeeds.
+#[test]
+fn a_request_that_has_no_effect_keeps_no_cpu_awake() {
+    if !privileged() {
+        return;
+    }
+    let ended = run(&mut staged(
+        r#"unshare -m sh -c 'mount --bind /dev/null /dev/cpu_dma_latency &&
+            exec "$MPPS" latency --frame 64 --load 5k --time 0.5 --json'"#,
+    ));
+    assert_gone(ended.bed());
+    if ended.code == Some(4) {
+        println!("SKIP: too disturbed");
+        return;
+    }
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let size = &json(&ended)["results"][0];
+    assert_eq!(size["cpus_awake"], false, "{size}");
+    assert!(is_doubted(size), "{size}");
 }
 
 #[test]

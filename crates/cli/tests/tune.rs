@@ -174,6 +174,10 @@ fn measure_refuses_what_it_cannot_do() {
         ),
         (&["--frame", "64,128"], "one frame size or one mix"),
         (&["--within", "90%"], "give 0.1% to 50%"),
+        (
+            &["--within", "0.4%"],
+            "differences up to 0.5 % count as none",
+        ),
     ] {
         let words = [&["tune", "measure"], words].concat();
         let refused = run(&mut mpps(&words));

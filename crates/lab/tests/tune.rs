@@ -2,17 +2,18 @@
 
 use crate::support;
 use mpps_lab::bed::{Bed, BedPlan, Front};
-use mpps_lab::clock::Deadline;
+use mpps_lab::clock::{Deadline, monotonic_ns};
 use mpps_lab::jobs::compare::{ComparePlan, Variant};
-use mpps_lab::jobs::settings::{self, Earlier, Recorded, SettingsPlan, beds};
+use mpps_lab::jobs::settings::{self, Earlier, PROFILES, Recorded, SettingsPlan, beds};
 use mpps_lab::jobs::{Observer, Report};
 use mpps_lab::traffic::{ReceiverPlace, Traffic};
 use mpps_lab::tune::toggle::{Ground, Level, PLACEBO, Toggle, Unmeasured, check};
 use mpps_linux::setting::{Kind, Setting};
 use mpps_linux::spawn::{self, Terms};
+use mpps_method::saturation::{Block, Window};
 use mpps_method::statistics::median;
 use mpps_method::tune::{CATALOGUE, Row};
-use mpps_method::{FrameSpec, Span, Transport};
+use mpps_method::{FrameSpec, Rate, Span, Transport};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
@@ -98,16 +99,7 @@ fn rules_are_switched_and_taken_back() {
     filter.leave().expect("left");
     let plan = SettingsPlan {
         rows: vec![row("forward_rules"), row("lro")],
-        beds: 0,
-        is_named: true,
-        is_screen: false,
-        by_stage: false,
-        traffic: support::traffic(),
-        how: ComparePlan {
-            within: 0.02,
-            budget: Span::from_millis(1),
-            receiver: None,
-        },
+        ..plan()
     };
     let mut seen = Seen::default();
     let outcome = settings::measure(&bed, &plan, Earlier::default(), &mut seen);
@@ -176,6 +168,76 @@ fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &str) {
     assert_eq!(settings_of(bed), before);
 }
 
+/// Settings on two beds get what the turns left of the budget, and profiles are beyond it. Earlier runs had all turns.
+#[test]
+fn the_time_of_turns_is_told_without_profiles() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut earlier = Earlier::default();
+    for (turn, fps) in [
+        ("rp_filter 1", 1e6),
+        ("rp_filter 0", 5e5),
+        ("placebo 60", 1e6),
+        ("placebo 61", 1e6),
+    ] {
+        let window = Window {
+            duration: Span::from_millis(10),
+            forwarded: (fps / 100.0) as u64,
+            disturbed: false,
+        };
+        let overload = Block {
+            sent: Rate::from_fps(1.2 * fps),
+            windows: vec![window; 30],
+            ..Block::default()
+        };
+        let trial = Recorded {
+            overload,
+            whole_fps: fps,
+            ..Recorded::default()
+        };
+        for _ in 0..3 {
+            earlier.add(format!("{turn}, first trials"), trial.clone());
+        }
+        for _ in 0..20 {
+            earlier.add(turn.to_owned(), trial.clone());
+        }
+    }
+    let plan = SettingsPlan {
+        rows: vec![row("rp_filter")],
+        by_stage: true,
+        ..plan()
+    };
+    let begun_ns = monotonic_ns();
+    let mut seen = Seen::default();
+    let outcome = settings::measure(&bed, &plan, earlier, &mut seen);
+    let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
+    let profiles = monotonic_ns() - begun_ns - outcome.turns.as_nanos();
+    assert!(outcome.error.is_none(), "{outcome:?}");
+    let turns: Vec<&str> = seen.costs.keys().map(String::as_str).collect();
+    assert_eq!(turns, ["rp_filter 0, profiled", "rp_filter 1, profiled"]);
+    // A trial may be cut short.
+    assert!(profiles > PROFILES.as_nanos() / 2, "{profiles} ns");
+}
+
+/// Without rows, and without time.
+fn plan() -> SettingsPlan {
+    SettingsPlan {
+        rows: Vec::new(),
+        beds: 0,
+        is_named: true,
+        is_screen: false,
+        by_stage: false,
+        traffic: support::traffic(),
+        how: ComparePlan {
+            within: 0.02,
+            budget: Span::from_millis(1),
+            receiver: None,
+        },
+    }
+}
+
 /// An earlier run had the first trials and one turn of one level: it was cut before the other.
 #[test]
 fn a_turn_on_two_beds_is_repeated_if_cut() {
@@ -204,19 +266,7 @@ fn a_turn_on_two_beds_is_repeated_if_cut() {
         earlier.add(turn.to_owned(), trial.clone());
     }
     earlier.add("ipv6 IPv4".to_owned(), trial);
-    let plan = SettingsPlan {
-        rows: Vec::new(),
-        beds: 1,
-        is_named: true,
-        is_screen: false,
-        by_stage: false,
-        traffic: support::traffic(),
-        how: ComparePlan {
-            within: 0.02,
-            budget: Span::from_millis(1),
-            receiver: None,
-        },
-    };
+    let plan = SettingsPlan { beds: 1, ..plan() };
     let (mut seen, end) = (Seen::default(), Deadline::after(Some(Span::ZERO)));
     let found = beds::measure(row("ipv6"), &beds, &plan, 2, end, earlier, &mut seen);
     let (effect, error) = found.unwrap_or_else(|error| panic!("{error}"));
@@ -229,7 +279,7 @@ fn a_turn_on_two_beds_is_repeated_if_cut() {
     let pairs = difference.pairs.expect("pairs");
     let left_out = pairs.disturbed + pairs.distance + pairs.not_overloaded;
     assert_eq!(pairs.counted + left_out, 1, "{difference:?}");
-    assert!(effect.alone.is_some_and(|why| why.contains("two beds")));
+    assert!(effect.alone.is_some_and(|why| why.contains("no placebo")));
 }
 
 /// Every setting that some traffic could measure here is switched and taken back. No frame is sent.

@@ -4,8 +4,9 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Write;
+use std::path::Path;
 use std::str::FromStr;
 
 use nix::sched;
@@ -233,14 +234,14 @@ pub fn pin_task(tid: i32, cpus: &CpuSet) -> Result<()> {
     })
 }
 
-/// While it lives, no CPU sleeps.
+/// While it lives, the kernel is asked to let no CPU sleep.
 #[derive(Debug)]
 pub struct Awake {
     _request: File,
 }
 
-/// Keeps the machine's idle CPUs from states that take time to leave: they poll instead. The kernel ends it with the
-/// process (`Documentation/power/pm_qos_interface.rst`).
+/// Asks that idle CPUs poll instead of sleeping. The kernel ends it with the process
+/// (`Documentation/power/pm_qos_interface.rst`). Whether CPUs follow it, [`sleeps`] tells.
 ///
 /// # Errors
 /// No such device (ENOENT), no right (EACCES).
@@ -251,6 +252,29 @@ pub fn keep_awake() -> Result<Awake> {
     // Microseconds that leaving a state may take.
     request.write_all(&0_i32.to_ne_bytes()).map_err(failed)?;
     Ok(Awake { _request: request })
+}
+
+/// How often this CPU has left a state of sleep since it was booted: each idle state but that which polls. `None`: the
+/// kernel does not count it (`Documentation/admin-guide/pm/cpuidle.rst`).
+#[must_use]
+pub fn sleeps(cpu: usize) -> Option<u64> {
+    let states = format!("/sys/devices/system/cpu/cpu{cpu}/cpuidle");
+    sleeps_in(Path::new(&states))
+}
+
+fn sleeps_in(states: &Path) -> Option<u64> {
+    let mut sum = None;
+    for state in fs::read_dir(states).ok()? {
+        let state = state.ok()?.path();
+        let read = |file| fs::read_to_string(state.join(file)).ok();
+        // Some kernels have the name of the driver beside the states.
+        if let Some((name, usage)) = read("name").zip(read("usage")) {
+            let polls = name.trim() == "POLL";
+            let slept: u64 = if polls { 0 } else { usage.trim().parse().ok()? };
+            sum = Some(sum.unwrap_or(0) + slept);
+        }
+    }
+    sum
 }
 
 /// Scheduling class and priority of a task, as read back from the kernel.
@@ -397,6 +421,27 @@ mod tests {
         assert_eq!(affinity(nobody).unwrap_err().errno(), Some(libc::ESRCH));
         assert_eq!(class(nobody).unwrap_err().errno(), Some(libc::ESRCH));
         assert_eq!(set_fifo(nobody, 1).unwrap_err().errno(), Some(libc::ESRCH));
+    }
+
+    #[test]
+    fn each_state_that_does_not_poll_is_sleep() {
+        let root = std::env::temp_dir().join(format!("mpps-idle-{}", std::process::id()));
+        let state = |name: &str, files: &[(&str, &str)]| {
+            let folder = root.join(name);
+            fs::create_dir_all(&folder).unwrap();
+            for (file, text) in files {
+                fs::write(folder.join(file), text).unwrap();
+            }
+        };
+        assert_eq!(sleeps_in(&root), None);
+        state("driver", &[("name", "acpi_idle\n")]);
+        assert_eq!(sleeps_in(&root), None);
+        state("state0", &[("name", "POLL\n"), ("usage", "900\n")]);
+        assert_eq!(sleeps_in(&root), Some(0));
+        state("state1", &[("name", "C1\n"), ("usage", "40\n")]);
+        state("state2", &[("name", "C6\n"), ("usage", "2\n")]);
+        assert_eq!(sleeps_in(&root), Some(42));
+        fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]

@@ -43,6 +43,9 @@ pub struct Comparability {
     /// Filters that each forwarded frame passes; missing: none, so keys of such runs stay as they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filters: Option<u16>,
+    /// Whether idle CPUs stayed awake at all latencies of the run. A reader adds it from these lines; missing: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus_awake: Option<bool>,
     /// Hash of the set-up script's text.
     pub dut_setup: Option<String>,
     /// Version of the program.
@@ -116,10 +119,15 @@ impl fmt::Display for Comparability {
             ""
         };
         let filters = self.filters.map(|count| format!(", {count} filter(s)"));
+        let awake = match self.cpus_awake {
+            None => "",
+            Some(true) => ", idle CPUs awake",
+            Some(false) => ", idle CPUs may sleep",
+        };
         let setup = self.dut_setup.as_ref();
         write!(
             f,
-            "stalls watched by {}{shared}{}, {}, {} CPU(s) for the DUT, search {}, traffic {}, {}, \
+            "stalls watched by {}{shared}{}{awake}, {}, {} CPU(s) for the DUT, search {}, traffic {}, {}, \
              mpps {tool}, method {method})",
             self.stall_watch.as_deref().unwrap_or("nothing"),
             filters.unwrap_or_default(),
@@ -157,6 +165,7 @@ mod tests {
     fn every_member_gives_another_key() {
         let bare = Comparability {
             filters: Some(2),
+            cpus_awake: Some(false),
             ..Comparability::default()
         };
         let members = serde_json::to_value(&bare).expect("members");

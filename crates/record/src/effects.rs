@@ -252,7 +252,9 @@ impl EffectsLine {
         if effect.screened && !difference.has_interval() {
             return "cannot tell: too few whole blocks".to_owned();
         }
-        let said = difference.to_string();
+        let alone = effect.alone.as_ref();
+        let alone = alone.map_or_else(String::new, |why| format!(" [alone: {why}]"));
+        let said = difference.to_string() + &alone;
         let is_effect = difference.finding == Finding::Different && !effect.placebo;
         match (&difference.finding, self.distrust()) {
             (Finding::NoDifference, _) => said,
@@ -340,6 +342,15 @@ mod tests {
             "211 ns less a frame for the router (202 to 220, 12 pairs): 21 % more frames/s"
         );
         assert!(calm.is_found(&slow));
+        let beds = SettingEffect {
+            alone: Some("its levels are two beds".to_owned()),
+            ..slow.clone()
+        };
+        let said = calm.finding(&beds);
+        assert!(
+            said.ends_with("frames/s [alone: its levels are two beds]"),
+            "{said}"
+        );
         let restless = line(effect("placebo", Finding::Different, 40.0));
         let said = restless.finding(&slow);
         assert!(

@@ -112,6 +112,7 @@ macro_rules! kinds {
                 match line.into() {
                     $(Line::$variant(line) => self.$kept.keep(*line),)*
                 }
+                self.add_achieved();
             }
 
             /// The lines of each kind that answers.
@@ -195,6 +196,19 @@ impl Run {
             name: name.to_owned(),
             schema: SCHEMA,
             ..Self::default()
+        }
+    }
+
+    /// Adds to the conditions what only the lines of latencies know: whether idle CPUs stayed awake.
+    fn add_achieved(&mut self) {
+        let awake = self.latencies.iter().map(|line| line.cpus_awake);
+        let awake = awake.reduce(|all, one| all && one);
+        if let Some(begin) = &mut self.begin
+            && awake != begin.comparability.cpus_awake
+        {
+            let conditions = &mut begin.comparability;
+            conditions.cpus_awake = awake;
+            *conditions = std::mem::take(conditions).keyed();
         }
     }
 

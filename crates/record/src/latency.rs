@@ -23,7 +23,7 @@ pub struct LatencyLine {
     pub throughput_fps: Option<u64>,
     /// Whether the user gave it, so that nothing was searched.
     pub throughput_given: bool,
-    /// Whether idle CPUs were kept from states that take time to leave.
+    /// Whether idle CPUs stayed awake, as the kernel's count of their sleeps shows.
     #[serde(default)]
     pub cpus_awake: bool,
     /// As far as they were offered.

@@ -44,7 +44,7 @@ pub struct Losses {
     pub spacing_cv: f64,
     /// The distance from one run to the next that occurs most often.
     pub spacing_commonest_frames: u64,
-    /// How often it occurs.
+    /// How many runs are so far from the one before, or a multiple of it where what is between was passed over (disturbed).
     pub spacing_commonest_runs: u64,
     /// Variance of the loss in each hundredth over its mean: 1 where it comes at random.
     pub dispersion: f64,

@@ -1,9 +1,9 @@
 //! Two finished results compared, or refused with the reason.
 
 use mpps_record::{
-    Body, ComparisonLine, Difference, Finding, ForwardingLimit, FrameCost, Interval, Pairs,
-    PartCost, ProfileLine, ProfiledLoad, Refusal, ResultLine, Run, RunLine, Terms, ToldBy, Variant,
-    Watched, check_profiles, compare_results, read, read_file, to_line,
+    Body, ComparisonLine, Difference, Finding, ForwardingLimit, FrameCost, Interval, LatencyLine,
+    Pairs, PartCost, ProfileLine, ProfiledLoad, Refusal, ResultLine, Run, RunLine, Terms, ToldBy,
+    Variant, Watched, check_profiles, compare_results, read, read_file, to_line,
 };
 use std::path::Path;
 
@@ -92,6 +92,10 @@ fn what_differs_is_named() {
     other_run.comparability.dut_setup = Some("5f".to_owned());
     let set_up = compare_results((&run, &one), (&other_run, &one), TERMS);
     assert!(set_up.is_ok(), "{set_up:?}");
+    // Only latencies depend on it.
+    other_run.comparability.cpus_awake = Some(false);
+    let sleep = compare_results((&run, &one), (&other_run, &one), TERMS);
+    assert!(sleep.is_ok(), "{sleep:?}");
     other_run.comparability.queues = 9;
     other_run.comparability.kernel_release = "1.0".to_owned();
     let mut other = one.clone();
@@ -120,6 +124,31 @@ fn what_differs_is_named() {
     other.overload.max_forwarding_fps = None;
     let refused = compare_results((&run, &other), (&run, &other), TERMS);
     assert_eq!(refused, Err(Refusal::Lacks("maximum forwarding rate")));
+}
+
+/// Each line tells of its own frame size.
+#[test]
+fn the_conditions_of_a_run_tell_whether_cpus_stayed_awake() {
+    let conditions = |sizes: &[bool]| {
+        let mut run = Run::new("a-run");
+        let mut begin = golden().0;
+        begin.comparability.simulated = None;
+        run.add(begin);
+        for &cpus_awake in sizes {
+            run.add(LatencyLine {
+                cpus_awake,
+                ..LatencyLine::default()
+            });
+        }
+        run.begin.expect("a first line").comparability
+    };
+    assert_eq!(conditions(&[]).cpus_awake, None);
+    let (awake, asleep) = (conditions(&[true, true]), conditions(&[true, false]));
+    assert_eq!(awake.cpus_awake, Some(true));
+    assert_eq!(asleep.cpus_awake, Some(false));
+    assert_eq!(awake.differences(&asleep), ["cpus_awake"]);
+    assert_ne!(awake.key, asleep.key);
+    assert!(awake.to_string().contains(", idle CPUs awake, "), "{awake}");
 }
 
 #[test]

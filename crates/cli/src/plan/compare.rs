@@ -5,9 +5,10 @@ use super::{BedChoice, BedWish, DestinationPlan};
 use crate::args::{CompareArgs, WithSetUps};
 use anyhow::{Context, Error, Result, bail, ensure};
 use mpps_lab::bed::{BedPlan, DutPlan};
-use mpps_lab::jobs::compare;
+use mpps_lab::jobs::compare::{self, ALIKE};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
+use mpps_report::number::percent_given;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -100,16 +101,32 @@ impl ComparePlan {
             };
             alike("CPUs", cpus(other) == cpus(first))?;
         }
+        let (within, fail_if_slower) = (args.finished.within, args.finished.fail_if_slower);
+        check_share("--within", within, ALIKE)?;
+        check_share("--fail-if-slower", fail_if_slower.unwrap_or(ALIKE), ALIKE)?;
         Ok(Self {
             how: compare::ComparePlan {
-                within: args.finished.within,
+                within,
                 budget: args.budget,
                 receiver: first.receiver,
             },
-            fail_if_slower: args.finished.fail_if_slower,
+            fail_if_slower,
             variants,
         })
     }
+}
+
+/// Refuses a share of which no smaller difference counts.
+///
+/// # Errors
+/// It is below.
+pub(super) fn check_share(flag: &str, share: f64, alike: f64) -> Result<()> {
+    let [given, least] = [share, alike].map(percent_given);
+    ensure!(
+        share >= alike,
+        "{flag} {given}: differences up to {least} count as none here, because equal set-ups differ by that; give {least} or more"
+    );
+    Ok(())
 }
 
 impl ComparePlan {

@@ -1,12 +1,13 @@
 //! What `mpps tune measure` is to measure.
 
+use super::compare::check_share;
 use super::sending::Sending;
 use super::{BedChoice, ComparePlan, Planned};
 use crate::args::MeasureSettingsArgs;
 use crate::verbs::tune::no_setting;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::bed::{BedPlan, DutPlan};
-use mpps_lab::jobs::compare;
+use mpps_lab::jobs::compare::{self, ALIKE_ON_ONE_BED};
 use mpps_lab::jobs::settings::{self, times};
 use mpps_lab::tune::toggle::{Ground, Unmeasured, check};
 use mpps_method::tune::{Row, in_order};
@@ -62,6 +63,7 @@ impl Planned<SettingsPlan> {
             !is_typed || sending.sizes.len() == 1,
             "--frame: tune measure takes one frame size or one mix; run it once for each"
         );
+        check_share("--within", args.within, ALIKE_ON_ONE_BED)?;
         let rows = rows(&args.only, args.group.as_deref())?;
         let is_named = !args.only.is_empty();
         let at = Ground {
@@ -232,6 +234,8 @@ mod tests {
                 };
                 assert_ne!(differ(&variants[0]), differ(&variants[1]), "{}", row.id);
                 let dscp = if flags.is_empty() { 0 } else { 7 };
+                // Another front does other parts of the work on the tester's CPU.
+                assert_eq!(variants[0].bed.nic, variants[1].bed.nic, "{}", row.id);
                 let has_flags = |one: &VariantPlan| one.traffic.dscp == dscp;
                 assert!(variants.iter().all(has_flags), "{}", row.id);
             }

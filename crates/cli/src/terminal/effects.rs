@@ -164,10 +164,8 @@ fn interaction(one: &Interaction, verbose: bool) -> String {
 fn sentence(line: &EffectsLine, effect: &SettingEffect) -> String {
     let needs = effect.needs.as_ref();
     let needs = needs.map_or_else(String::new, |needs| format!(" (acts only with {needs})"));
-    let alone = effect.alone.as_ref();
-    let alone = alone.map_or_else(String::new, |why| format!(" [alone: {why}]"));
     let parts = effect.by_stage.as_ref();
     let parts = parts.map_or_else(String::new, |change| format!(". {}", by_part(change)));
     let title = effect.title();
-    format!("{title}: {}{needs}{alone}{parts}", line.finding(effect))
+    format!("{title}: {}{needs}{parts}", line.finding(effect))
 }

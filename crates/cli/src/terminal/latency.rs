@@ -116,11 +116,6 @@ fn remarks(size: &LatencyLine) -> String {
         (size.throughput_fps.filter(|_| shares))
             .map(|fps| format!("100 % is {whose}: {} frames/s", short(fps))),
     );
-    let sleep = match size.cpus_awake {
-        true => "idle CPUs were kept awake: no wake-up from sleep is in these times",
-        false => "idle CPUs could sleep: their wake-up is part of these times",
-    };
-    lines.push(sleep.to_owned());
     let of_router = longest(size, "router", |load| Some(&load.router));
     let stalls = [of_router, longest(size, "bed", |load| load.bed.as_ref())];
     let stalls: Vec<String> = stalls.into_iter().flatten().collect();

@@ -14,8 +14,7 @@ use mpps_lab::jobs::settings::{Earlier, Outcome, beds, unmeasured};
 use mpps_lab::tune::toggle::Unmeasured;
 use mpps_method::Span;
 
-/// Measures them in what is left of the time since `begun_ns`, and adds what came of each. Turns that earlier runs had
-/// count.
+/// Measures them in what the others' turns left of the time, and adds what came of each. Turns that earlier runs had count.
 ///
 /// # Errors
 /// An interrupt, or beds that could not be lowered. A setting that fails otherwise was not measured.
@@ -23,7 +22,6 @@ pub fn measure(
     plan: &SettingsPlan,
     outcome: &mut Outcome,
     earlier: &Earlier,
-    begun_ns: u64,
     recorder: &mut Recorder,
 ) -> Result<()> {
     for (row, why) in &plan.left_out {
@@ -31,13 +29,14 @@ pub fn measure(
             outcome.add(unmeasured(row, why.clone()));
         }
     }
+    let (begun_ns, before) = (monotonic_ns(), outcome.turns.plus(earlier.spent));
     for (place, two) in plan.beds.iter().enumerate() {
         if outcome.error.is_some() {
             let why = Unmeasured::NotSwitched("the run ended before".to_owned());
             outcome.add(unmeasured(two.row, why));
             continue;
         }
-        let spent = || Span::from_nanos(monotonic_ns() - begun_ns).plus(earlier.spent);
+        let spent = || Span::from_nanos(monotonic_ns() - begun_ns).plus(before);
         let count = plan.beds.len() - place;
         let end = || {
             let time = beds::time_for_each(&plan.measured, spent(), count);

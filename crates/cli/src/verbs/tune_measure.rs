@@ -11,7 +11,6 @@ use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::{Context, Result};
 use mpps_lab::bed::Bed;
-use mpps_lab::clock::monotonic_ns;
 use mpps_lab::jobs::settings::{self, Earlier, Outcome};
 use mpps_lab::jobs::{Observer, ResultObserver};
 use mpps_lab::traffic::Traffic;
@@ -97,10 +96,9 @@ impl Measure for SettingsPlan {
             ));
         }
         recorder.size_begins(Some(self.measured.how.budget));
-        let begun_ns = monotonic_ns();
         let bed = place.bed()?;
         let mut outcome = settings::measure(bed, &self.measured, earlier.clone(), recorder)?;
-        let beds = tune_beds::measure(self, &mut outcome, &earlier, begun_ns, recorder);
+        let beds = tune_beds::measure(self, &mut outcome, &earlier, recorder);
         let written = recorder
             .with(|outcome: &Outcome, _| vec![outcome.line.clone()])
             .result(&outcome);

@@ -2,14 +2,18 @@
 
 use super::{Doubt, Surroundings, Weight, frame_doubts, machine, table, tester, work_doubts};
 use crate::jobs::latency::LoadLatency;
-use mpps_method::{Trial, Verdict};
+use mpps_method::{Histogram, Span, Trial, Verdict};
 
 /// The worst case is the longest time but for this share of the frames (RFC 8219 section 7.2).
 const WORST: f64 = 0.001;
 
-/// What to doubt about the latency at these loads.
+/// What to doubt about the latency at these loads, and why CPUs may have slept that were to stay awake.
 #[must_use]
-pub fn latency_doubts(around: &Surroundings, loads: &[LoadLatency]) -> Vec<Doubt> {
+pub fn latency_doubts(
+    around: &Surroundings,
+    loads: &[LoadLatency],
+    asleep: Option<String>,
+) -> Vec<Doubt> {
     let trials = loads.iter().flat_map(|load| &load.router.trials);
     let trials = trials.map(|judged| (judged.trial.clone(), judged.verdict));
     let trials: Vec<(Trial, Verdict)> = trials.collect();
@@ -17,6 +21,8 @@ pub fn latency_doubts(around: &Surroundings, loads: &[LoadLatency]) -> Vec<Doubt
         tail_disturbed(loads),
         lossy(loads),
         not_measured(loads),
+        asleep.map(cpus_asleep),
+        not_apart(loads),
         tester::not_offered(&trials),
     ];
     let mut doubts: Vec<Doubt> = one_each.into_iter().flatten().collect();
@@ -69,6 +75,42 @@ fn lossy(loads: &[LoadLatency]) -> Option<Doubt> {
     })
 }
 
+fn cpus_asleep(why: String) -> Doubt {
+    Doubt {
+        name: "cpus-asleep",
+        weight: Weight::Shifted(16),
+        seen: why,
+        why: "These times may contain the wake-up of an idle CPU, which takes longer than many a router.",
+        next: "Run where the kernel's own /dev/cpu_dma_latency can be written and cpuidle has a state POLL, or ask for sleep (--sleep).",
+    }
+}
+
+/// At a load where the router's median is no higher than that of the wire, beyond what trials of the wire differ by.
+fn not_apart(loads: &[LoadLatency]) -> Option<Doubt> {
+    loads.iter().find_map(|load| {
+        let median = |latency: &Histogram| latency.quantile(0.5);
+        let (router, wire) = (median(&load.router.latency())?, load.bed.as_ref()?);
+        let bed = median(&wire.latency())?;
+        let each: Vec<Span> = wire
+            .counted()
+            .filter_map(|judged| median(&judged.trial.latency))
+            .collect();
+        let [least, most] = [each.iter().min()?, each.iter().max()?].map(|at| at.as_nanos());
+        // A bucket of the histogram is so wide.
+        let noise = (most - least).max(bed.as_nanos() / 32);
+        (router.as_nanos() <= bed.as_nanos() + noise).then(|| Doubt {
+            name: "bed-as-slow",
+            weight: Weight::Unsure(7),
+            seen: format!(
+                "at {} half of the frames took up to {router} through the router, up to {bed} through the bed alone",
+                load.load
+            ),
+            why: "The router's part is smaller than the bed's noise.",
+            next: "Take the bed's time as a bound of the router's, or measure at a higher load or for longer (--time).",
+        })
+    })
+}
+
 fn not_measured(loads: &[LoadLatency]) -> Option<Doubt> {
     let load = loads
         .iter()
@@ -101,7 +143,7 @@ mod tests {
     use super::*;
     use crate::jobs::Judged;
     use crate::jobs::latency::{LatencyLoad, PathLatency};
-    use mpps_method::{Counts, Direction, Disturbed, Rate, Shortfall, Span};
+    use mpps_method::{Counts, Direction, Disturbed, Rate, Shortfall};
 
     fn load(lost: u64, disturbed: u64, verdict: Verdict) -> LoadLatency {
         let counts = Counts {
@@ -140,8 +182,45 @@ mod tests {
     }
 
     fn names(load: LoadLatency) -> Vec<&'static str> {
-        let doubts = latency_doubts(&Surroundings::default(), &[load]);
+        let doubts = latency_doubts(&Surroundings::default(), &[load], None);
         doubts.iter().map(|doubt| doubt.name).collect()
+    }
+
+    #[test]
+    fn asleep_cpus_are_doubted() {
+        let why = "CPU 1 slept 9000 times in these trials";
+        let doubts = latency_doubts(&Surroundings::default(), &[], Some(why.to_owned()));
+        assert_eq!((doubts[0].name, &*doubts[0].seen), ("cpus-asleep", why));
+    }
+
+    /// A path whose trials have these medians, us.
+    fn timed(medians: &[u64]) -> PathLatency {
+        let trials = medians.iter().map(|us| {
+            let mut judged = load(0, 0, Verdict::Lossless).router.trials.remove(0);
+            judged.trial.latency.add(Span::from_nanos(us * 1_000));
+            judged
+        });
+        PathLatency {
+            trials: trials.collect(),
+        }
+    }
+
+    #[test]
+    fn a_router_as_fast_as_the_bed_is_doubted() {
+        let doubts = |router: &[u64], bed: &[u64]| {
+            names(LoadLatency {
+                router: timed(router),
+                bed: Some(timed(bed)),
+                ..load(0, 0, Verdict::Lossless)
+            })
+        };
+        assert_eq!(doubts(&[6], &[7]), ["bed-as-slow"]);
+        assert_eq!(doubts(&[100], &[98]), ["bed-as-slow"]);
+        assert!(doubts(&[8], &[7]).is_empty());
+        // Trials of the wire differ by more than that.
+        assert_eq!(doubts(&[8], &[6, 7, 8]), ["bed-as-slow"]);
+        assert!(doubts(&[10], &[6, 7, 8]).is_empty());
+        assert!(doubts(&[6], &[]).is_empty());
     }
 
     #[test]

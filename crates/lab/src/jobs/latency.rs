@@ -4,6 +4,9 @@
 //! Trials go in turns, through the router and through a wire in its place: what slows the machine down for a while
 //! slows both. What the wire shows is the bed's own latency. It stands beside the router's and is never subtracted.
 
+mod awake;
+
+use self::awake::Watch;
 use super::sizes::{self, SearchedRate, counts};
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
@@ -15,7 +18,6 @@ use crate::search::saturation::{self, FIRST_BURST, SENDER_MAX};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
-use mpps_linux::cpu;
 use mpps_method::{Counts, FrameSpec, Histogram, Offer, Rate, Span, Trial, Verdict};
 use mpps_record::{self as record, LatencyLine};
 
@@ -235,15 +237,13 @@ fn measure_size(
     tester.warm_up = plan.measurement.warm_up;
     tester.forwards_at_most = forwards_at_most;
     line.receiver = Some(tester.traffic.receiver.into());
-    // Where it cannot be had, the line tells that CPUs slept.
-    let awake = match plan.may_sleep {
-        true => None,
-        false => cpu::keep_awake().ok(),
-    };
-    line.cpus_awake = awake.is_some();
+    let watch = (!plan.may_sleep).then(|| Watch::begin(&bed.plan().cpus));
     let mut loads = Vec::new();
     let ended = at_loads(&mut tester, plan, throughput, &mut loads, trials);
-    line.doubts = line::doubts(&doubt::latency_doubts(&tester.surroundings(), &loads));
+    let asleep = watch.as_ref().and_then(Watch::why_asleep);
+    line.cpus_awake = watch.is_some() && asleep.is_none();
+    let doubts = doubt::latency_doubts(&tester.surroundings(), &loads, asleep);
+    line.doubts = line::doubts(&doubts);
     line.loads = loads.iter().map(LoadLatency::line).collect();
     ended
 }

@@ -62,6 +62,8 @@ pub struct SettingsPlan {
 pub struct Outcome {
     /// As the record has it.
     pub line: EffectsLine,
+    /// The time of all turns and what surrounds them, profiles aside.
+    pub turns: Span,
     /// What ended it early.
     pub error: Option<JobError>,
 }
@@ -127,7 +129,7 @@ impl<'bed, 'a> Job<'bed, 'a> {
             earlier,
             rule: Rule {
                 measure: Measure::Rate,
-                within: plan.how.within,
+                within: plan.how.within.max(alike),
                 alike,
             },
             seed: plan.traffic.seed,
@@ -179,6 +181,7 @@ pub fn measure(
     earlier: Earlier,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, JobError> {
+    let begun_ns = monotonic_ns();
     let mut effects = Vec::new();
     let mut toggles = Vec::new();
     let at = Ground {
@@ -214,7 +217,9 @@ pub fn measure(
         ..Found::default()
     };
     let mut tried: Vec<Tried<'_>> = toggles.into_iter().map(Tried::new).collect();
-    let ended = all(&mut tried, plan.is_screen, &mut job, &mut found).and_then(|()| {
+    let ended = all(&mut tried, plan.is_screen, &mut job, &mut found);
+    let turns = Span::from_nanos(monotonic_ns() - begun_ns);
+    let ended = ended.and_then(|()| {
         let mut acting = tried.iter_mut().filter(|one| plan.by_stage && one.acts());
         acting.try_for_each(|one| one.profile(&mut job))
     });
@@ -239,7 +244,7 @@ pub fn measure(
         why: error.as_ref().map(ToString::to_string),
         ..EffectsLine::default()
     };
-    Ok(Outcome { line, error })
+    Ok(Outcome { line, turns, error })
 }
 
 /// What is known so far beside the settings' own comparisons.

@@ -3,8 +3,8 @@
 use crate::number::{self, Known};
 use mpps_record::{BurstLine, LatencyLine, LatencyLoad, Recovered, RecoveryLine, ResetLine};
 
-/// `64 B: typical 7.90 µs, worst case (99.9 %) 41.0 µs at 50 % of the throughput (800k frames/s); the bed alone 6.10 and
-/// 35.0 µs.` Of the load next to half of the throughput: at the throughput queues begin to fill.
+/// `64 B: typical 7.90 µs, worst case (99.9 %) 41.0 µs at 50 % of the throughput (800k frames/s), idle CPUs kept awake; the
+/// bed alone 6.10 and 35.0 µs.` Of the load next to half of the throughput: at the throughput queues begin to fill.
 #[must_use]
 pub fn latency(size: &LatencyLine) -> String {
     let frame = number::frame(&size.frame);
@@ -37,7 +37,13 @@ pub fn latency(size: &LatencyLine) -> String {
         let [typical, worst] = [typical, worst].map(|ns| number::time(ns as f64));
         format!("; the bed alone {typical} and {worst}")
     });
-    format!("{frame}: typical {typical}, worst case (99.9 %) {worst} at {at}{instead}{bed}")
+    let sleep = match size.cpus_awake {
+        true => "idle CPUs kept awake",
+        false => "idle CPUs could sleep",
+    };
+    format!(
+        "{frame}: typical {typical}, worst case (99.9 %) {worst} at {at}{instead}, {sleep}{bed}"
+    )
 }
 
 /// `64 B: longest burst without loss 11 900 frames (11 800 to 12 000 in 5 searches); buffer time 5.20 ms, corrected

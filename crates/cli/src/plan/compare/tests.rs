@@ -104,6 +104,14 @@ fn a_variant_that_cannot_be_is_named() {
             &["--a=none", "--b=none", "--within", "2"],
             "give 0.1% to 50%",
         ),
+        (
+            &["--a=none", "--b=none", "--within", "0.3%"],
+            "--within 0.3 %: differences up to 1 % count as none here",
+        ),
+        (
+            &["--a=none", "--b=none", "--fail-if-slower", "0.5%"],
+            "--fail-if-slower 0.5 %: differences up to 1 % count as none here",
+        ),
     ] {
         let error = format!("{:#}", plan(words).expect_err("refused"));
         assert!(error.contains(wanted), "{words:?}: {error}");

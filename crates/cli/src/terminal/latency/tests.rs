@@ -47,7 +47,7 @@ fn the_router_stands_beside_the_bed() {
     let loads = vec![load(Some(0.5), 800_000), load(Some(1.0), 1_600_000)];
     let text = vec![size(loads)].text("a machine", false);
     let sentence = "64 B: typical 7.94 µs, worst case (99.9 %) 7.94 µs at 50 % of the throughput \
-                    (800k frames/s); the bed alone 6.14 µs and 35.8 µs.\n";
+                    (800k frames/s), idle CPUs kept awake; the bed alone 6.14 µs and 35.8 µs.\n";
     for wanted in [
         sentence,
         " load  frames/s  path     p50   p90   p99  p99.9  p99.99   max    PDV  samples\n",
@@ -70,13 +70,18 @@ fn what_stands_on_few_frames_is_marked() {
     let mut few = load(None, 900);
     few.router = path(&[(7_935, 9_000)], 0);
     few.bed = None;
-    let text = vec![size(vec![few])].text("a machine", false);
+    let mut size = size(vec![few]);
+    size.cpus_awake = false;
+    let text = vec![size].text("a machine", false);
     assert!(text.contains("  7.94?   7.94?  "), "{text}");
     assert!(
         text.contains("?: fewer than 10 frames took longer\n"),
         "{text}"
     );
-    assert!(text.contains("at 900 frames/s."), "{text}");
+    assert!(
+        text.contains("at 900 frames/s, idle CPUs could sleep."),
+        "{text}"
+    );
     assert!(
         !text.contains("the bed alone") && !text.contains("stall"),
         "{text}"
@@ -108,7 +113,7 @@ fn a_load_without_trials_says_why() {
     assert_eq!(exit(both.clone()), Exit::Measured);
     let text = vec![size(both)].text("a machine", false);
     for wanted in [
-        " at 1.50M frames/s, the highest load that the tester could offer in place of 1.60M; the bed alone ",
+        " at 1.50M frames/s, the highest load that the tester could offer in place of 1.60M, idle CPUs kept awake; the bed alone ",
         "100 %: the tester could not offer this load, 1.60M frames/s; 1.50M is the highest that it could\n",
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");

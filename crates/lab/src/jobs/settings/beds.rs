@@ -12,7 +12,7 @@ use mpps_method::tune::Row;
 use mpps_record::SettingEffect;
 
 /// Why it took turns alone.
-const ALONE: &str = "its levels are two beds";
+const ALONE: &str = "its levels are two beds, which no placebo guards";
 
 /// What so many of them take with so many pairs each.
 pub(super) const fn time(settings: usize, pairs: u64) -> Span {
