@@ -115,11 +115,11 @@ impl fmt::Display for Comparability {
         } else {
             ""
         };
-        let filters = self.filters.map(|count| format!(", {count} filter(s)"));
+        let filters = self.filters.map(|count| format!(", filters {count}"));
         let setup = self.dut_setup.as_ref();
         write!(
             f,
-            "stalls watched by {}{shared}{}, {}, {} CPU(s) for the DUT, search {}, traffic {}, {}, \
+            "stalls watched by {}{shared}{}, {}, DUT CPUs {}, search {}, traffic {}, {}, \
              mpps {tool}, method {method})",
             self.stall_watch.as_deref().unwrap_or("nothing"),
             filters.unwrap_or_default(),

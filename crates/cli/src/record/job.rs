@@ -318,7 +318,7 @@ impl<'a> Job<'a> {
             traffic,
             receiver: plan.receiver,
             rule: format!(
-                "pairs of turns, each at overload and at one fixed load, until {} are decided",
+                "pairs of turns, each at overload and at one fixed load, until each difference of {} is found or excluded",
                 percent(plan.within)
             ),
             plan: sent(std::slice::from_ref(&traffic.frames), traffic),
@@ -337,7 +337,7 @@ impl<'a> Job<'a> {
                     "blocks of turns of {count} settings and a placebo, many switched at once, at overload"
                 ),
                 false => format!(
-                    "pairs of turns of {count} settings and a placebo at overload, until {within} are decided of each"
+                    "pairs of turns of {count} settings and a placebo at overload, until each difference of {within} is found or excluded"
                 ),
             },
             plan: Plan {

@@ -11,6 +11,7 @@ use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
 use mpps_method::mlr::TRIALS_MAX;
 use mpps_method::{FrameSpec, SearchPlan, Span};
+use mpps_report::number;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -47,9 +48,11 @@ pub fn bed_json(plan: &BedPlan) -> Value {
 #[must_use]
 pub fn calibration(traffic: &Traffic) -> String {
     format!(
-        "traffic      IPv4, frames of {}, {} flow(s), one way, seed {}\n\
+        "traffic      IPv4, frames of {}, {}, one way, seed {}\n\
          faults       loss, duplicates, reordering, a policer, the receive ring, a cost, a delay: one after the other\n",
-        traffic.frames, traffic.flows, traffic.seed
+        traffic.frames,
+        flows(traffic),
+        traffic.seed
     )
 }
 
@@ -102,7 +105,7 @@ pub fn traffic(traffic: &Traffic, sizes: &[FrameSpec]) -> String {
         traffic.seed
     );
     if let Some(per_s) = traffic.queries_per_s {
-        let _ = writeln!(text, "management   {per_s} query(s) each second");
+        let _ = writeln!(text, "management   queries each second: {per_s}");
     }
     let _ = writeln!(text, "ports        {}", traffic.port.name());
     text
@@ -142,10 +145,15 @@ fn search(plan: &ThroughputPlan) -> String {
 }
 
 fn flows(traffic: &Traffic) -> String {
+    let plural = |count: u32, noun| number::plural(count as usize, noun);
     let count = traffic.flows;
     match traffic.flow_length {
-        None => format!("{count} flow(s)"),
-        Some(frames) => format!("{count} flow(s) of {frames} frame(s) each, then new ones"),
+        None => plural(count, "flow"),
+        Some(frames) => format!(
+            "{} of {} each, then new ones",
+            plural(count, "flow"),
+            plural(frames, "frame")
+        ),
     }
 }
 

@@ -86,7 +86,7 @@ impl Report<'_> {
         if !apart.is_empty() {
             let _ = writeln!(
                 text,
-                "round trip of a cache line between the tester's CPU and the router's: {}; compare only results with similar round trips",
+                "CPU distance (the round trip of a cache line between the tester's CPU and the router's): {}; compare only results with similar distances",
                 apart.join(", ")
             );
         }
