@@ -196,7 +196,10 @@ fn a_claim_says_what_is_looked_at() {
     for (claim, said) in [
         ("", "needs of ="),
         (", of = \"rate\"", "give one of rate_change, rate_evenness"),
-        (", of = \"rate_change\", most = 1", "needs verb = \"compare\""),
+        (
+            ", of = \"rate_change\", most = 1",
+            "needs verb = \"compare\"",
+        ),
         (", of = \"rate_evenness\"", "needs least or most"),
         (
             ", of = \"fib_octets_per_route\", most = 1, by_construction = \"x\"",

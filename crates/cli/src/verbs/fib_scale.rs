@@ -45,13 +45,8 @@ impl Measure for FibScale {
         Job::fib_scale(&self.1)
     }
 
-    fn words(&self, _: &Asked<'_>) -> String {
-        let measurement = if self.1.search {
-            words::measurement(&self.1.throughput)
-        } else {
-            words::sent(&self.1.throughput)
-        };
-        measurement + &words::fib_scale(&self.0)
+    fn more(&self) -> String {
+        words::counts(&self.0)
     }
 
     fn traffic(&mut self) -> &mut Traffic {

@@ -8,7 +8,6 @@ use crate::exit::Exit;
 use crate::plan::{SweepPlan, sweep_steps};
 use crate::record::Job;
 use crate::recorder::Recorder;
-use crate::terminal::plan as words;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::explain::sweep;
@@ -39,18 +38,6 @@ struct Sweep(SweepPlan);
 impl Measure for Sweep {
     fn job(&self) -> Job<'_> {
         Job::sweep(&self.0.swept)
-    }
-
-    fn words(&self, asked: &Asked<'_>) -> String {
-        let offer = &self.0.swept.explain.offer;
-        let table = self.0.table.as_ref();
-        words::traffic(&offer.traffic, &offer.sizes)
-            + &words::receiver(offer.receiver)
-            + &table.map_or_else(
-                || words::destinations(asked.destinations.as_ref()),
-                |table| format!("table        {}\n", table.origin),
-            )
-            + &format!("points       {}\n", self.job().rule)
     }
 
     fn traffic(&mut self) -> &mut Traffic {
