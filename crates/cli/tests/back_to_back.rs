@@ -53,6 +53,6 @@ fn the_longest_burst_is_told_and_shown_again() {
 fn a_dry_run_names_searches_and_longest_burst() {
     let ended = run(&mut mpps(&["back-to-back", "--dry-run", "--repeat", "7"]));
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let wanted = "trials       7 searches, bursts of 2 s at most\n";
+    let wanted = "rule         7 searches, bursts of 2 s at most\n";
     assert!(ended.stdout.contains(wanted), "{ended:?}");
 }

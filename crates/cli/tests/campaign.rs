@@ -87,6 +87,16 @@ fn a_wrong_plan_is_refused_with_its_place() {
             "write {x} in the id",
         ),
         (
+            "[[grid]]\nid = \"a-{q}\"\ntitle = \"t\"\naxes = { r = [\"1\"] }",
+            ":5:6: ",
+            "no axis {q}",
+        ),
+        (
+            &format!("{cell}claim = {{ id = \"1\", statement = \"s\" }}"),
+            ":7:9: ",
+            "missing field `published`: add it (docs/campaign.md has the keys)",
+        ),
+        (
             "[[grid]]\nid = \"{x}\"\ntitle = \"{y}\"\naxes = { x = [\"1\"] }",
             ":6:9: ",
             "no axis {y}",
@@ -186,7 +196,10 @@ fn a_claim_says_what_is_looked_at() {
     for (claim, said) in [
         ("", "needs of ="),
         (", of = \"rate\"", "give one of rate_change, rate_evenness"),
-        (", of = \"rate_change\", most = 1", "told by mpps compare"),
+        (
+            ", of = \"rate_change\", most = 1",
+            "needs verb = \"compare\"",
+        ),
         (", of = \"rate_evenness\"", "needs least or most"),
         (
             ", of = \"fib_octets_per_route\", most = 1, by_construction = \"x\"",

@@ -162,15 +162,15 @@ fn a_dry_run_shows_each_variant() {
     ));
     assert_eq!(ended.code, Some(0), "{ended:?}");
     for wanted in [
-        "until 1 % are decided",
+        "until each difference of 1 % is found or excluded",
         "variant      none\n",
         "variant      rules\n",
-        "2 queue(s)",
+        "queues 2",
         "512 frames",
     ] {
         assert!(ended.stdout.contains(wanted), "{wanted}: {ended:?}");
     }
-    assert_eq!(ended.stdout.matches("3 flow(s)").count(), 2, "{ended:?}");
+    assert_eq!(ended.stdout.matches("3 flows").count(), 2, "{ended:?}");
     let document = json(&run(&mut mpps(&[&words[..], &["--json"]].concat())));
     assert_eq!(document["variants"][1]["bed"]["queues"], 2);
     assert_eq!(document["variants"][1]["flags"][0], "--queues");

@@ -58,7 +58,7 @@ fn what_cannot_be_profiled_is_refused() {
     for (words, why) in [
         (
             "explain --nic softirq",
-            "needs a router that works in threads",
+            "has no threads of its own to sample",
         ),
         ("explain --trials 2", "--trials"),
         ("explain --burn 100001", "--burn"),

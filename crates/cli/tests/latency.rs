@@ -95,7 +95,10 @@ fn bad_loads_are_refused() {
         ("--load 0%", "give a share above 0% and up to 100%"),
         ("--load much", "or a share of the throughput, such as 50%"),
         ("--load 20M", "--load: 20.000 Mfps cannot be offered"),
-        ("--load 1% --throughput 10 --time 1", "cannot be offered"),
+        (
+            "--load 1% --throughput 10 --time 1",
+            "1 % of --throughput: 0 fps cannot be offered",
+        ),
     ] {
         let words: Vec<&str> = ["latency"].into_iter().chain(words.split(' ')).collect();
         let ended = run(&mut mpps(&words));

@@ -264,7 +264,10 @@ fn levels_may_be_two_beds() {
         &[&words[..], &["--budget", "1m", "--record", file]].concat(),
     ));
     assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
-    assert!(ended.stdout.contains("ipv6 IPv6, not IPv4: "), "{ended:?}");
+    assert!(
+        ended.stdout.contains("ipv6 `IPv6` against `IPv4`: "),
+        "{ended:?}"
+    );
     let beds = ended.stderr.lines();
     let beds = beds.filter_map(|line| line.strip_prefix("bed: ")?.split(',').next());
     let beds: Vec<&str> = beds.collect();

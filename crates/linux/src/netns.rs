@@ -111,7 +111,13 @@ impl NetNs {
     pub fn open(name: &str) -> Result<Self> {
         let path = path(name)?;
         let object = || format!("netns {name}");
-        let file = File::open(&path).map_err(|e| Error::from_io("open", object(), &e))?;
+        let file = File::open(&path).map_err(|e| {
+            let error = Error::from_io("open", object(), &e);
+            match e.kind() {
+                ErrorKind::NotFound => error.with_remedy("`ip netns list` shows those there are"),
+                _ => error,
+            }
+        })?;
         let stat = nix::sys::statfs::fstatfs(&file)
             .map_err(|e| Error::from_errno("examine", object(), e as i32))?;
         if stat.filesystem_type().0 != libc::NSFS_MAGIC {
@@ -350,7 +356,10 @@ mod tests {
     #[test]
     fn opening_what_is_not_there_names_it() {
         let error = NetNs::open("mpps-none-such").unwrap_err();
-        assert_eq!(error.to_string(), "open netns mpps-none-such: ENOENT");
+        assert_eq!(
+            error.to_string(),
+            "open netns mpps-none-such: ENOENT (`ip netns list` shows those there are)"
+        );
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl fmt::Display for Comparability {
         } else {
             ""
         };
-        let filters = self.filters.map(|count| format!(", {count} filter(s)"));
+        let filters = self.filters.map(|count| format!(", filters {count}"));
         let awake = match self.cpus_awake {
             None => "",
             Some(true) => ", idle CPUs awake",
@@ -127,7 +127,7 @@ impl fmt::Display for Comparability {
         let setup = self.dut_setup.as_ref();
         write!(
             f,
-            "stalls watched by {}{shared}{}{awake}, {}, {} CPU(s) for the DUT, search {}, traffic {}, {}, \
+            "stalls watched by {}{shared}{}{awake}, {}, DUT CPUs {}, search {}, traffic {}, {}, \
              mpps {tool}, method {method})",
             self.stall_watch.as_deref().unwrap_or("nothing"),
             filters.unwrap_or_default(),

@@ -280,7 +280,7 @@ impl SettingEffect {
         found == Some(&Finding::Different)
     }
 
-    /// Its name with its levels: `rp_filter 0, not 1`.
+    /// Its name with its levels: ``rp_filter `0` against `1` ``.
     #[must_use]
     pub fn title(&self) -> String {
         let Self {
@@ -288,7 +288,7 @@ impl SettingEffect {
         } = self;
         let levels = match from.is_empty() && to.is_empty() {
             true => setting.clone(),
-            false => format!("{setting} {to}, not {from}"),
+            false => format!("{setting} `{to}` against `{from}`"),
         };
         match &self.with {
             Some(with) => format!("{levels} (with {with})"),
@@ -336,7 +336,7 @@ mod tests {
             ..EffectsLine::default()
         };
         let calm = line(effect("placebo", Finding::NoDifference, 0.0));
-        assert_eq!(slow.title(), "conntrack 0, not 1");
+        assert_eq!(slow.title(), "conntrack `0` against `1`");
         assert_eq!(
             calm.finding(&slow),
             "211 ns less a frame for the router (202 to 220, 12 pairs): 21 % more frames/s"

@@ -168,6 +168,15 @@ impl From<Interval<u64>> for Interval<f64> {
     }
 }
 
+impl Interval<f64> {
+    /// Whole numbers, without a -0.
+    #[must_use]
+    pub fn rounded(self) -> Self {
+        let [low, median, high] = [self.low, self.median, self.high].map(|end| end.round() + 0.0);
+        Self { low, median, high }
+    }
+}
+
 /// What a frame costs the DUT's CPU at overload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -234,7 +234,7 @@ impl<'a> MeasuredCell<'a> {
         rates.into_iter().chain(more).collect()
     }
 
-    /// What is said beside its rates: why it has none, its answer in sentences, its doubts by name.
+    /// What is said beside its rates: why it has none, its answer in sentences, how many doubts and the gravest.
     #[must_use]
     pub fn told(&self) -> Vec<String> {
         let mut told: Vec<String> = self.failure().into_iter().collect();
@@ -250,10 +250,15 @@ impl<'a> MeasuredCell<'a> {
                         .map(|told| told.trim_end_matches('.').to_owned()),
                 );
             }
-            let doubts = Raised::of_run(run);
-            let names: Vec<&str> = doubts.iter().map(|one| one.doubt.name.as_str()).collect();
-            if !names.is_empty() {
-                told.push(format!("doubts: {}", names.join(", ")));
+            let mut doubts = Raised::of_run(run);
+            // Footnotes hold for every result of such a bed.
+            doubts.retain(|one| one.doubt.footnote.is_none());
+            if let [gravest, ..] = &doubts[..] {
+                let count = number::plural(doubts.len(), "doubt");
+                let seen = &gravest.doubt.seen;
+                told.push(format!(
+                    "{count} (mpps show -v prints all), the gravest: {seen}"
+                ));
             }
         }
         told

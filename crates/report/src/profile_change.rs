@@ -25,7 +25,7 @@ pub fn against(line: &ProfiledAgainst) -> String {
 /// within 9 ns). By cause: ...`
 #[must_use]
 pub fn words(change: &ProfileChange) -> String {
-    let Interval { low, median, high } = change.router.ns;
+    let Interval { low, median, high } = change.router.ns.rounded();
     let router = match change.router.seen {
         true => format!("{median:+.0} ns a frame for the router ({low:.0} to {high:.0})"),
         false => format!(
@@ -53,7 +53,7 @@ fn told(parts: &[PartChange]) -> String {
     let (mut seen, rest): (Vec<&PartChange>, Vec<_>) = parts.iter().partition(|part| part.seen);
     seen.sort_by(|one, other| other.ns.median.abs().total_cmp(&one.ns.median.abs()));
     let one = |change: &&PartChange| {
-        let PartChange { part, ns, .. } = change;
+        let (part, ns) = (&change.part, change.ns.rounded());
         let bed = if is_beds(part) { " of the bed" } else { "" };
         format!(
             "{part}{bed} {:+.0} ({:.0} to {:.0})",

@@ -89,7 +89,7 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
     told
 }
 
-/// `latency (26.2): 100 %, 4 s each through router and wire; RFC 2544 asks for 20 streams of 120 s`.
+/// `latency (26.2): 100 %, 4 s each through router and wire, all CPUs kept awake; RFC 2544 asks for 20 streams of 120 s`.
 #[must_use]
 pub fn part(part: &Part) -> String {
     let Part {

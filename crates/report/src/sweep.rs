@@ -74,13 +74,13 @@ pub fn sentence(line: &SweepLine) -> String {
     };
     let told = match (&line.fit, &line.no_fit) {
         (Some(fit), _) if predicted > 0 => format!(
-            "; the fit predicts {} that it had not seen within {} in the median{doubted}",
-            number::plural(predicted, "point"),
+            "; the fit predicts {} within {} in the median{doubted}",
+            number::plural(predicted, "held-out point"),
             fit.held_out_error_ratio
                 .map_or("-".to_owned(), number::percent)
         ),
         (Some(_), _) if held().count() > 0 => {
-            format!("; the fit predicts no point that it had not seen, because {WIDE}")
+            format!("; the fit predicts no held-out point, because {WIDE}")
         }
         (None, Some(why)) => format!("; no fit: {why}"),
         _ => String::new(),
@@ -174,7 +174,7 @@ fn fit_in_words(line: &SweepLine, fit: &SweepFit) -> String {
         named => format!(" Most of what grows: {named}."),
     };
     format!(
-        "Fit to {} measurements: {constant:.0} ns + {over}; they lie {:.0} ns from it.{grows}",
+        "Fit to {} measurements: {constant:.0} ns + {over}; the points differ from the fit by {:.0} ns.{grows}",
         fit.points, fit.off_ns
     )
 }

@@ -76,7 +76,7 @@ pub const NEXT_HOPS: &[Choice<Pointing>] = &[
 ];
 /// Attributes of goals by name.
 pub const PRESETS: &[Choice<Preset>] = &[
-    ("quick", "1 s trials, 15 at most", Preset::Quick),
+    ("quick", "1 s trials, 25 at most", Preset::Quick),
     ("csit", "As FD.io CSIT measures", Preset::Csit),
     ("rfc2544", "RFC 2544 section 24", Preset::Rfc2544),
 ];

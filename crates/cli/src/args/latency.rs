@@ -20,7 +20,7 @@ pub struct LatencyArgs {
     /// Time of each load, through the router and again through a wire, in seconds or with a unit (200ms, 5m)
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = trial_length, help_heading = "Load")]
     pub time: Span,
-    /// Lets idle CPUs sleep between frames, as the system's settings have it: waking up is then part of a frame's time
+    /// Leave idle states on. By default mpps keeps all CPUs of the machine awake while it measures
     #[arg(long, help_heading = "Load")]
     pub sleep: bool,
     /// Warm-up before each trial: frames sent at its load for this long do not count (200ms, 1)

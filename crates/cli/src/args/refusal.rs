@@ -56,14 +56,14 @@ const ALIASES: &[Alias] = &[
         answer: "--external OUT,IN measures a device between two ports",
     },
     Alias {
-        typed: &["output", "report", "logfile", "log", "format"],
+        typed: &["output", "report", "logfile", "log"],
         has: "record",
         answer: "--json prints JSON, --record FILE keeps every trial",
     },
     Alias {
-        typed: &["csv", "export-csv"],
+        typed: &["csv", "export-csv", "format"],
         has: "record",
-        answer: "no CSV is written: --json prints JSON, --record FILE keeps every trial as a line of JSON",
+        answer: "mpps report RECORD --format csv writes CSV of a record, --format html a page; --json prints JSON",
     },
     Alias {
         typed: &["route-changes"],
@@ -80,6 +80,20 @@ const ALIASES: &[Alias] = &[
         has: "",
         answer: "colour follows the terminal, and NO_COLOR=1 in the environment turns it off",
     },
+];
+
+/// What the standard library says of a number that it cannot read, and what to do.
+const NUMBERS: [(&str, &str); 4] = [
+    ("invalid digit found in string", "give a whole number"),
+    (
+        "cannot parse integer from empty string",
+        "give a whole number",
+    ),
+    (
+        "number too large to fit in target type",
+        "give a smaller number",
+    ),
+    ("invalid float literal", "give a number"),
 ];
 
 /// The parser's message as one line.
@@ -104,6 +118,19 @@ pub fn one_line(error: &Error, typed: &[String]) -> String {
         }
         ErrorKind::UnknownArgument => {
             unknown(&verb, command, &context(error, ContextKind::InvalidArg))
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let missing = match error.get(ContextKind::InvalidArg) {
+                Some(ContextValue::Strings(missing)) => missing.join(", "),
+                _ => String::new(),
+            };
+            // A group of which one is enough: <--one|--other>.
+            let group = missing.strip_prefix("<-").zip(missing.strip_suffix('>'));
+            let missing = match group {
+                Some(_) => missing[1..missing.len() - 1].replace('|', " or "),
+                None => missing,
+            };
+            format!("{verb} needs more: give {missing}")
         }
         _ => joined(&error.render().to_string()),
     };
@@ -174,6 +201,9 @@ fn joined(message: &str) -> String {
         .join("; ")
         .replace(":; ", ": ")
         .replace("; [", " [");
+    let joined = NUMBERS
+        .iter()
+        .fold(joined, |text, (said, meant)| text.replace(said, meant));
     joined.trim_start_matches("error: ").to_owned()
 }
 
@@ -229,7 +259,8 @@ mod tests {
             ("--threads 2", "--dut-cpus"),
             ("--output x", "--record FILE"),
             ("--report x", "--record FILE"),
-            ("--csv", "no CSV"),
+            ("--csv", "mpps report RECORD --format csv"),
+            ("--format csv", "mpps report RECORD --format csv"),
             ("--color never", "NO_COLOR"),
         ] {
             let line = refusal(&format!("throughput {typed}"));
@@ -295,7 +326,22 @@ mod tests {
     #[test]
     fn a_bad_command_line_is_one_line_with_a_remedy() {
         for (words, wanted) in [
-            ("throughput --flows many", "--flows"),
+            (
+                "throughput --queues x",
+                "'--queues <N>': give a whole number",
+            ),
+            (
+                "throughput --seed 99999999999999999999",
+                "give a smaller number",
+            ),
+            (
+                "records prune",
+                "mpps records prune needs more: give --older-than <AGE> or --keep <RECORDS>",
+            ),
+            (
+                "tune apply --netns x",
+                "mpps tune apply needs more: give --profile <PROFILE>",
+            ),
             ("throughput --max-rate fast", "1.5M"),
             ("throughput --max-rate -1", "\"-1\""),
             ("throughput lab1", "unexpected argument \"lab1\""),

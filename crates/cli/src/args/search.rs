@@ -115,7 +115,7 @@ pub struct SearchArgs {
     /// Rate that every result has to reach, frames/s (400k, 1.5M, 1e6); if one does not, the exit code is 1
     #[arg(long, value_name = "FPS", value_parser = rate)]
     pub expect_min: Option<Rate>,
-    /// Speed that "% of link" refers to, bit/s (25G, 25GbE); notional where there is no wire [default: that of the
+    /// Speed that "% of link" refers to, bit/s (25G, 25GbE); notional where there is no physical link [default: that of the
     /// ports of --external, where they have one; else 40G]
     #[arg(long, value_name = "SPEED", value_parser = link_speed)]
     pub link_speed: Option<LinkSpeed>,

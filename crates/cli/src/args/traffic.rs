@@ -43,8 +43,8 @@ pub struct TrafficArgs {
     /// Differentiated services code point, 0 to 63 (RFC 2474)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub dscp: u8,
-    /// Queries to the router itself each second of a trial, 1 to 100 (RFC 2544 11.2), at a port of its own; how many
-    /// it answers is told. Without N 1
+    /// Queries to the router itself each second of a trial, 1 to 100 (RFC 2544 11.2), at a port of its own. The
+    /// result says how many it answers. Without N 1
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1",
           value_parser = value_parser!(u16).range(1..=i64::from(QUERIES_MAX)))]
     pub management_traffic: Option<u16>,

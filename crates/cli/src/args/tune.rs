@@ -53,8 +53,8 @@ pub enum TuneVerb {
     Cookbook(CookbookArgs),
     /// Set what is other than advised, so that it can be put back
     ///
-    /// Settings are changed in the order of the catalogue, each written down before and read back after. What cannot be
-    /// changed is told and does not stop the rest. In a namespace given by --netns, settings of the whole machine are
+    /// Settings are changed in the order of the catalogue, each written down before and read back after. mpps
+    /// prints what cannot be changed and goes on with the rest. In a namespace given by --netns, settings of the whole machine are
     /// left out. Settings that stop something while they change need --include-risky or --only. Exit code 1: the kernel
     /// refused a change.
     #[cfg(feature = "measure")]
@@ -64,7 +64,7 @@ pub enum TuneVerb {
     Confirm(SiteArgs),
     /// Put applied settings back, the last first
     ///
-    /// A setting that somebody else changed meanwhile keeps its value, and is told.
+    /// A setting that somebody else changed meanwhile keeps its value, and mpps prints it.
     #[cfg(feature = "measure")]
     Revert(RevertSettingsArgs),
     /// The helper of `apply`
@@ -75,7 +75,7 @@ pub enum TuneVerb {
     ///
     /// Each setting takes turns between two levels in the router's network namespace, at overload. The machine's own
     /// settings stay as they are. A setting that cannot act on the bed is "inert here". One that cannot act anywhere, the
-    /// placebo, takes turns too: if it seems to act, no effect is told.
+    /// placebo, takes turns too: if it seems to act, mpps prints no effect.
     #[cfg(feature = "measure")]
     Measure(Box<MeasureSettingsArgs>),
 }

@@ -42,7 +42,7 @@ pub struct MeasureSettingsArgs {
     #[arg(long, value_name = "TIME", value_parser = budget, help_heading = "Settings")]
     pub budget: Option<Span>,
     /// Switch about half of the settings in each turn, by a design of Plackett and Burman with fold-over: more settings in
-    /// less time, and pairs that do not add are told
+    /// less time, and the result names pairs that do not add
     #[arg(long, help_heading = "Settings")]
     pub screen: bool,
     /// After all turns, profile each setting that was found to act, at both levels. The result says what each stage takes

@@ -175,8 +175,9 @@ fn combined(grid: &Cell) -> Result<Vec<Cell>, Wrong> {
         axes: BTreeMap::new(),
         ..grid.clone()
     }];
-    for (axis, values) in axes {
-        let open = format!("{{{}}}", axis.get_ref());
+    let open = |axis: &Text| format!("{{{}}}", axis.get_ref());
+    for (axis, values) in &axes {
+        let open = open(axis);
         let mut seen = BTreeSet::new();
         if let Some(twice) = values.iter().find(|value| !seen.insert(value.get_ref())) {
             let why = format!("axis {} has the value \"{twice}\" twice", axis.get_ref());
@@ -184,10 +185,6 @@ fn combined(grid: &Cell) -> Result<Vec<Cell>, Wrong> {
         }
         if values.is_empty() {
             return Err(Wrong::of(axis, "an axis without values: give some"));
-        }
-        if !grid.id.get_ref().contains(&open) {
-            let why = format!("two cells would have one id: write {open} in the id too");
-            return Err(Wrong::of(axis, why));
         }
         if cells.len() * values.len() > CELLS_MAX {
             let why = format!("more than {CELLS_MAX} cells: shorten the axes");
@@ -210,6 +207,13 @@ fn combined(grid: &Cell) -> Result<Vec<Cell>, Wrong> {
             let why = format!("no axis {open}: give it values, or write a space within the braces");
             return Err(Wrong::of(text, why));
         }
+    }
+    // Last, because an id with a typo in its braces lacks the axis too.
+    let id = grid.id.get_ref();
+    if let Some((axis, _)) = axes.iter().find(|(axis, _)| !id.contains(&open(axis))) {
+        let open = open(axis);
+        let why = format!("cells would have one id: write {open} in the id too");
+        return Err(Wrong::of(axis, why));
     }
     Ok(cells)
 }
@@ -301,7 +305,7 @@ impl Cell {
             known.ok_or_else(|| format!("of = \"{of}\": give one of {words}"))?;
         if !verb.is_empty() && self.verb() != *verb {
             return Err(format!(
-                "of = \"{of}\" is told by mpps {verb}: give the cell that verb"
+                "of = \"{of}\" needs verb = \"{verb}\": give the cell that verb"
             ));
         }
         if claim.by_construction.is_some() {

@@ -111,7 +111,12 @@ impl Campaign {
     pub fn read(from: &str, text: &str, quick: bool) -> Result<Self> {
         let file: File = toml::from_str(text).map_err(|error| {
             let at = error.span().unwrap_or_default();
-            wrong(from, text, Wrong::at(at, error.message()))
+            let why = error.message();
+            let remedy = match why.starts_with("missing field") {
+                true => ": add it (docs/campaign.md has the keys)",
+                false => "",
+            };
+            wrong(from, text, Wrong::at(at, format!("{why}{remedy}")))
         })?;
         Self::from_file(from, text, file, quick).map_err(|error| wrong(from, text, error))
     }

@@ -69,7 +69,7 @@ impl CalibrationPlan {
             bed.nic == Front::Cpumap
                 && bed.queues == QUEUES
                 && RX_RING_RANGE.contains(&bed.rx_ring),
-            "bed {name} has front {}, {} queue(s), rings of {}: calibrating takes front cpumap, {QUEUES} queue, a ring of \
+            "bed {name} has front {}, queues {}, rings of {}: calibrating takes front cpumap, {QUEUES} queue, a ring of \
              {low} to {high} (mpps bed up NAME --queues {QUEUES}, or no --bed)",
             bed.nic.name(),
             bed.queues,

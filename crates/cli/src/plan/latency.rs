@@ -7,6 +7,7 @@ use anyhow::{Result, ensure};
 use mpps_lab::jobs::latency::{self, LatencyLoad};
 use mpps_lab::search::saturation::SENDER_MAX;
 use mpps_method::Rate;
+use mpps_report::number::percent_given;
 
 /// Where, what, and through which routes.
 pub type LatencyPlan = Planned<latency::LatencyPlan>;
@@ -15,15 +16,16 @@ impl LatencyPlan {
     /// What the arguments mean.
     pub fn new(args: &LatencyArgs) -> Result<Self> {
         let at = |load: &LatencyLoad| match (load, args.throughput) {
-            (LatencyLoad::At(rate), _) => Some(*rate),
-            (LatencyLoad::Share(share), most) => {
-                most.map(|most| Rate::from_fps(most.fps() * share))
-            }
+            (LatencyLoad::At(rate), _) => Some(("--load".to_owned(), *rate)),
+            (LatencyLoad::Share(share), most) => most.map(|most| {
+                let rate = Rate::from_fps(most.fps() * share);
+                (format!("{} of --throughput", percent_given(*share)), rate)
+            }),
         };
-        for rate in args.load.iter().filter_map(at) {
+        for (which, rate) in args.load.iter().filter_map(at) {
             ensure!(
                 rate <= SENDER_MAX && rate.frames_in(args.time) > 0,
-                "--load: {rate} cannot be offered: give at most {SENDER_MAX}, and at least one frame in {}",
+                "{which}: {rate} cannot be offered: give at most {SENDER_MAX}, and at least one frame in {}",
                 args.time
             );
         }

@@ -22,7 +22,7 @@ use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
 use mpps_method::{Rate, Span};
 use mpps_record::{FixedLoads, MeasuredSettings, Plan, Scale};
-use mpps_report::number::{percent_given, percent_or_under as percent};
+use mpps_report::number::{percent_given, percent_or_under as percent, plural};
 
 /// What was asked for. A verb adds a constructor here.
 pub struct Job<'a> {
@@ -34,6 +34,8 @@ pub struct Job<'a> {
     pub receiver: Option<ReceiverPlace>,
     /// How long trials are and when a load has passed; results of different rules are not compared.
     pub rule: String,
+    /// Time, where it is limited.
+    pub budget: Option<Span>,
     /// The plan as the record's first line has it.
     pub plan: Plan,
 }
@@ -56,6 +58,7 @@ impl<'a> Job<'a> {
             traffic: &plan.traffic,
             receiver: plan.receiver,
             rule,
+            budget: plan.budget,
             plan: Plan {
                 fixed: Some(fixed),
                 ..sent(&plan.sizes, &plan.traffic)
@@ -71,6 +74,7 @@ impl<'a> Job<'a> {
             traffic: &plan.traffic,
             receiver: plan.receiver,
             rule: rule(&plan.search),
+            budget: plan.budget,
             plan: Plan {
                 search: Some(search(plan)),
                 expected_min_fps: expected.map(whole_fps),
@@ -88,6 +92,7 @@ impl<'a> Job<'a> {
             traffic: &plan.traffic,
             receiver: plan.receiver,
             rule: format!("trials of {} at given loads", plan.time),
+            budget: None,
             plan: Plan {
                 fixed: Some(FixedLoads {
                     loads: loads.collect(),
@@ -139,17 +144,17 @@ impl<'a> Job<'a> {
             LatencyLoad::At(rate) => rate.to_string(),
         });
         let loads: Vec<String> = loads.collect();
-        let sleep = if plan.may_sleep {
-            ", idle CPUs may sleep"
-        } else {
-            ""
+        let sleep = match plan.may_sleep {
+            true => "idle CPUs may sleep",
+            false => "all CPUs kept awake",
         };
         let rule = format!(
-            "{}, {time} each through router and wire{sleep}",
+            "{}, {time} each through router and wire, {sleep}",
             loads.join(", ")
         );
         let mut job = Self::of_sizes("latency", measurement, rule, (loads, time, 1));
         job.plan.search = plan.searches().then(|| search(measurement));
+        job.budget = job.budget.filter(|_| plan.searches());
         job
     }
 
@@ -301,6 +306,7 @@ impl<'a> Job<'a> {
             traffic: &plan.traffic,
             receiver: plan.receiver,
             rule: rules.collect::<Vec<_>>().join("; "),
+            budget: suite.lengths.budget,
             plan: Plan {
                 search: Some(search(plan)),
                 expected_min_fps: suite.expect_min.map(whole_fps),
@@ -318,9 +324,10 @@ impl<'a> Job<'a> {
             traffic,
             receiver: plan.receiver,
             rule: format!(
-                "pairs of turns, each at overload and at one fixed load, until {} are decided",
+                "pairs of turns, each at overload and at one fixed load, until each difference of {} is found or excluded",
                 percent(plan.within)
             ),
+            budget: Some(plan.budget),
             plan: sent(std::slice::from_ref(&traffic.frames), traffic),
         }
     }
@@ -328,18 +335,19 @@ impl<'a> Job<'a> {
     /// `mpps tune measure` of these settings.
     #[must_use]
     pub fn settings(plan: &'a SettingsPlan, ids: &[&str]) -> Self {
-        let (within, count) = (percent(plan.how.within), ids.len());
+        let (within, count) = (percent(plan.how.within), plural(ids.len(), "setting"));
         let job = Self::compare(&plan.traffic, &plan.how);
         Self {
             name: "tune",
             rule: match plan.is_screen {
                 true => format!(
-                    "blocks of turns of {count} settings and a placebo, many switched at once, at overload"
+                    "blocks of turns of {count} and a placebo, many switched at once, at overload"
                 ),
                 false => format!(
-                    "pairs of turns of {count} settings and a placebo at overload, until {within} are decided of each"
+                    "pairs of turns of {count} and a placebo at overload, until each difference of {within} is found or excluded"
                 ),
             },
+            budget: None,
             plan: Plan {
                 settings: Some(MeasuredSettings {
                     settings: ids.iter().map(ToString::to_string).collect(),
@@ -367,6 +375,7 @@ impl<'a> Job<'a> {
             } else {
                 overload
             },
+            budget: plan.budget.filter(|_| scale.search),
             plan: Plan {
                 search: scale.search.then(|| search(plan)),
                 scale: Some(Scale {
@@ -381,12 +390,13 @@ impl<'a> Job<'a> {
 
     /// `mpps calibrate`, with this traffic.
     #[must_use]
-    pub fn calibrate(traffic: &'a Traffic) -> Self {
+    pub fn calibrate(traffic: &'a Traffic, receiver: Option<ReceiverPlace>) -> Self {
         Self {
             name: "calibrate",
             traffic,
-            receiver: None,
+            receiver,
             rule: "calibration".to_owned(),
+            budget: None,
             plan: sent(std::slice::from_ref(&traffic.frames), traffic),
         }
     }

@@ -26,7 +26,7 @@ pub use comparison::comparison_line;
 pub use earlier::{block, check_resumable, earlier_runs};
 pub use explain::{against_line, watched_line};
 pub use job::Job;
-pub use plan::search;
+pub use plan::sent;
 pub use point::point_line;
 pub use result::{result_lines, results_not_begun};
 pub use run::{host_run_line, run_line, run_line_by_others, simulated_run_line};

@@ -34,7 +34,7 @@ pub fn details(rows: &[Row<'_>], run: Option<&RunLine>) -> String {
         (Some("ports"), _) => "the ports' own link",
         (Some("given"), Some(Place::External(_))) => "as given (--link-speed)",
         (_, Some(Place::External(_))) => "notional: the ports name no speed (--link-speed)",
-        _ => "notional: there is no wire",
+        _ => "notional: there is no physical link",
     };
     if let Some(speed) = speed {
         let _ = writeln!(text, "link: {speed}, {wire}{both}");

@@ -59,7 +59,7 @@ fn row(change: &PartChange, own: f64, base: f64) -> [String; 6] {
     } else {
         ""
     };
-    let ns = change.ns;
+    let ns = change.ns.rounded();
     [
         format!("{}{bed}", change.part),
         format!("{own:.0}"),

@@ -2,17 +2,16 @@
 
 use crate::args::quantity::FULL;
 use crate::plan::{DESTINATIONS, DestinationPlan, FibScalePlan};
-use crate::{record, words};
+use crate::record::Job;
+use crate::words;
 use mpps_lab::bed::BedPlan;
-use mpps_lab::jobs::fixed_load::FixedLoadPlan;
-use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_lab::search::link::LinkSource;
 use mpps_lab::tester::ReceiverPlace;
-use mpps_lab::traffic::Traffic;
 use mpps_method::mlr::TRIALS_MAX;
-use mpps_method::{FrameSpec, SearchPlan, Span};
+use mpps_method::{LinkSpeed, Span};
+use mpps_record::{Plan, Search, Traffic};
+use mpps_report::{number, sentence};
 use serde_json::{Value, json};
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 /// The bed that would be raised.
 #[must_use]
@@ -43,110 +42,113 @@ pub fn bed_json(plan: &BedPlan) -> Value {
     })
 }
 
-/// What a calibration would send, and what it would plant.
+/// What would be done, the bed aside, as the record's first line has it.
 #[must_use]
-pub fn calibration(traffic: &Traffic) -> String {
-    format!(
-        "traffic      IPv4, frames of {}, {} flow(s), one way, seed {}\n\
-         faults       loss, duplicates, reordering, a policer, the receive ring, a cost, a delay: one after the other\n",
-        traffic.frames, traffic.flows, traffic.seed
-    )
-}
-
-/// What would be measured on a bed.
-#[must_use]
-pub fn measurement(plan: &ThroughputPlan) -> String {
-    let budget = plan.budget.map_or(String::new(), |budget| {
-        format!("budget       {budget} for each frame size\n")
-    });
-    sent(plan) + &search(plan) + &budget
-}
-
-/// What would be measured on a simulated pair, which has no receiver to place and no budget.
-#[must_use]
-pub fn simulation(plan: &ThroughputPlan) -> String {
-    traffic(&plan.traffic, &plan.sizes) + &search(plan)
-}
-
-/// What would be sent on a bed, and where it would be received.
-#[must_use]
-pub fn sent(plan: &ThroughputPlan) -> String {
-    traffic(&plan.traffic, &plan.sizes) + &receiver(plan.receiver)
+pub fn job(job: &Job<'_>, routes: Option<&DestinationPlan>, simulated: bool) -> String {
+    let receiver = (!simulated).then(|| receiver(job.receiver));
+    // The routes of a table's points stand in the plan itself.
+    let routes = job.plan.scale.is_none().then(|| destinations(routes));
+    let [receiver, routes] = [receiver, routes].map(Option::unwrap_or_default);
+    sent(&job.plan) + &receiver + &routes + &how(job)
 }
 
 /// Where the tester would receive.
 #[must_use]
 pub fn receiver(place: Option<ReceiverPlace>) -> String {
     let place = place.map_or("chosen on the bed", ReceiverPlace::name);
-    format!("receiver     {place}\n")
+    row("receiver", place)
 }
 
 /// What would be sent.
 #[must_use]
-pub fn traffic(traffic: &Traffic, sizes: &[FrameSpec]) -> String {
-    let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
-    let ways = if traffic.bidirectional {
-        "both ways"
-    } else {
-        "one way"
-    };
-    let family = if traffic.ipv6 { "IPv6" } else { "IPv4" };
-    let mut text = String::new();
-    let _ = writeln!(text, "frame sizes  {}", sizes.join(", "));
-    let _ = writeln!(
-        text,
-        "traffic      {family}, {}, {}, {ways}, DSCP {}, seed {}",
-        traffic.transport,
-        flows(traffic),
-        traffic.dscp,
-        traffic.seed
-    );
-    if let Some(per_s) = traffic.queries_per_s {
-        let _ = writeln!(text, "management   {per_s} query(s) each second");
+pub fn sent(plan: &Plan) -> String {
+    let traffic = &plan.traffic;
+    let plural = |count: u32, noun| number::plural(count as usize, noun);
+    let mut flows = plural(traffic.flows, "flow");
+    if let Some(frames) = traffic.flow_length_frames {
+        let _ = write!(flows, " of {} each, then new ones", plural(frames, "frame"));
     }
-    let _ = writeln!(text, "ports        {}", traffic.port.name());
+    let ways = match traffic.bidirectional {
+        true => "both ways",
+        false => "one way",
+    };
+    let Traffic { l4, dscp, seed, .. } = traffic;
+    let family = traffic.family.replace("ip", "IP");
+    let words = format!("{family}, {l4}, {flows}, {ways}, DSCP {dscp}, seed {seed}");
+    let queries = traffic.queries_per_s;
+    let queries = queries.map(|per_s| row("management", format!("queries each second: {per_s}")));
+    row("frame sizes", plan.frames.join(", "))
+        + &row("traffic", words)
+        + &queries.unwrap_or_default()
+        + &row("ports", &traffic.port)
+}
+
+/// What would be searched and measured.
+#[must_use]
+pub fn how(job: &Job<'_>) -> String {
+    let plan = &job.plan;
+    let mut text = plan.search.as_ref().map(search).unwrap_or_default();
+    if let Some(budget) = job.budget {
+        let each = match (plan.frames.len(), plan.parts.is_empty()) {
+            (_, false) => " for each part of each frame size",
+            (1, _) => "",
+            _ => " for each frame size",
+        };
+        text += &row("budget", format!("{budget}{each}"));
+    }
+    if let Some(fixed) = plan.fixed.as_ref().filter(|_| job.name == "trial") {
+        let trials = number::plural(fixed.trials as usize, "trial");
+        let loads = fixed.loads.join(", ");
+        text += &row("loads", format!("{loads}, {trials} each"));
+    }
+    if let Some(scale) = &plan.scale {
+        text += &row("table", &scale.table);
+        text += &row("next hops", scale.next_hops);
+        text += &row("draw", &scale.draw);
+    }
+    if let Some(measured) = &plan.settings {
+        text += &row("measured", measured.settings.join(", "));
+    }
+    let parts = plan.parts.iter();
+    text.extend(parts.map(|part| row("part", sentence::part(part))));
+    let pass_rule = plan
+        .search
+        .as_ref()
+        .and_then(|search| search.pass_rule.as_ref());
+    if plan.parts.is_empty() && pass_rule != Some(&job.rule) {
+        text += &row("rule", &job.rule);
+    }
     text
 }
 
 /// What would be searched for.
-fn search(plan: &ThroughputPlan) -> String {
-    let maximum = plan
-        .maximum
-        .map_or("the tester's ceiling".to_owned(), |rate| rate.to_string());
-    let mut text = String::new();
-    let _ = writeln!(text, "search       {}", words::rule(&plan.search));
-    if let SearchPlan::Mlr { trials_at_most, .. } = plan.search
-        && trials_at_most < TRIALS_MAX
-    {
-        let _ = writeln!(
-            text,
-            "trials       {trials_at_most} at most; void and not offered ones do not count"
-        );
+fn search(search: &Search) -> String {
+    let rate = |fps| format!("{} frames/s", number::rate(fps));
+    let maximum = search.maximum_fps.map(rate);
+    let maximum = maximum.unwrap_or_else(|| "the tester's ceiling".to_owned());
+    let (minimum, within) = (rate(search.minimum_fps), words::closeness(search));
+    let mut text = row("search", search.pass_rule.as_deref().unwrap_or_default());
+    let trials = search.trials_at_most.filter(|most| *most < TRIALS_MAX);
+    if let Some(most) = trials {
+        let words = format!("{most} at most; void and not offered ones do not count");
+        text += &row("trials", words);
     }
-    if plan.warm_up > Span::ZERO {
-        let _ = writeln!(text, "warm-up      {} before each trial", plan.warm_up);
+    if search.warm_up_ns > 0 {
+        let warm_up = Span::from_nanos(search.warm_up_ns);
+        text += &row("warm-up", format!("{warm_up} before each trial"));
     }
-    let _ = writeln!(
-        text,
-        "loads        {} to {maximum}, found to {}",
-        plan.minimum,
-        words::closeness(&record::search(plan))
-    );
-    let whose = match plan.link.source {
-        LinkSource::Notional => "notional, unless real ports say otherwise",
-        LinkSource::Given => "as given",
-        LinkSource::Ports => "the ports'",
+    let whose = match search.link_source.as_str() {
+        "given" => "as given",
+        "ports" => "the ports'",
+        _ => "notional, unless real ports say otherwise",
     };
-    let _ = writeln!(text, "link         {} ({whose})", plan.link.speed);
-    text
+    let link = LinkSpeed::from_bits_per_second(search.link_bits_per_s);
+    let bounds = format!("{minimum} to {maximum}, found to {within}");
+    text + &row("bounds", bounds) + &row("link", format!("{link} ({whose})"))
 }
 
-fn flows(traffic: &Traffic) -> String {
-    let count = traffic.flows;
-    match traffic.flow_length {
-        None => format!("{count} flow(s)"),
-        Some(frames) => format!("{count} flow(s) of {frames} frame(s) each, then new ones"),
-    }
+fn row(head: &str, text: impl Display) -> String {
+    format!("{head:<13}{text}\n")
 }
 
 /// Which routes would be loaded, and which destinations drawn.
@@ -174,16 +176,9 @@ pub fn destinations(plan: Option<&DestinationPlan>) -> String {
     routes + &changes.unwrap_or_default()
 }
 
-/// The largest table of a `mpps fib-scale`, and which counts change.
+/// Which counts of a `mpps fib-scale` change.
 #[must_use]
-pub fn fib_scale(plan: &FibScalePlan) -> String {
-    let table = match &plan.table {
-        Some(path) => path.display().to_string(),
-        None => {
-            let (v4, v6) = plan.synthetic();
-            format!("synthetic, {} prefixes", super::grouped(v4 + v6))
-        }
-    };
+pub fn counts(plan: &FibScalePlan) -> String {
     let listed = |counts: &[u64]| -> String {
         let words = counts.iter().map(|&count| match count {
             FULL => "full".to_owned(),
@@ -191,30 +186,11 @@ pub fn fib_scale(plan: &FibScalePlan) -> String {
         });
         words.collect::<Vec<_>>().join(", ")
     };
-    let destinations = if plan.coupled {
-        "as many as routes".to_owned()
-    } else {
-        listed(&plan.destinations)
+    let destinations = match plan.coupled {
+        true => "as many as routes".to_owned(),
+        false => listed(&plan.destinations),
     };
-    format!(
-        "table        {table}\nroutes       {}\nnext hops    {}\ndestinations {destinations}\ndraw         {}\n",
-        listed(&plan.routes),
-        plan.next_hops,
-        plan.draw
-    )
-}
-
-/// Fixed loads.
-#[must_use]
-pub fn fixed_load(plan: &FixedLoadPlan) -> String {
-    let mut text = String::new();
-    for frames in &plan.sizes {
-        for load in &plan.loads {
-            let (trials, time) = (plan.trials, plan.time);
-            let _ = writeln!(text, "offer        {frames}: {load}, {trials} x {time}");
-        }
-    }
-    text
+    row("routes", listed(&plan.routes)) + &row("destinations", destinations)
 }
 
 #[cfg(test)]
@@ -222,29 +198,31 @@ mod tests {
     use super::*;
     use crate::plan::fib_scale_plan_for_tests as scale;
     use crate::plan::tests::plan;
+    use mpps_tables::Table;
 
     #[test]
     fn each_goal_says_how_closely_it_is_found() {
-        assert_eq!(
-            words::closeness(&record::search(&plan("--preset csit").measurement)),
-            "0.5 % of the rate, 0.5 % of the rate"
+        let measurement = plan("--preset csit").measurement;
+        let words = how(&Job::throughput(&measurement, None));
+        assert!(
+            words.contains("ceiling, found to 0.5 % of the rate, 0.5 % of the rate\n"),
+            "{words}"
         );
     }
 
     #[test]
     fn a_dry_run_says_which_counts_change() {
         assert_eq!(
-            fib_scale(&scale("--routes 0,1k,full --destinations 1,1M").expect("a plan")),
-            "table        synthetic, 1 000 000 prefixes\nroutes       0, 1 000, full\nnext hops    64\n\
-             destinations 1, 1 000 000\n\
-             draw         per-prefix\n"
+            counts(&scale("--routes 0,1k,full --destinations 1,1M").expect("a plan")),
+            "routes       0, 1 000, full\ndestinations 1, 1 000 000\n"
         );
         let coupled = scale("--coupled --table rib --draw zipf:1").expect("a plan");
-        let coupled = fib_scale(&coupled);
+        assert!(counts(&coupled).ends_with("destinations as many as routes\n"));
+        let scale = coupled.scale(Table::default());
+        let words = job(&Job::fib_scale(&scale), None, false);
         assert!(
-            coupled.contains("table        rib\n")
-                && coupled.contains("as many as routes\ndraw         zipf:1"),
-            "{coupled}"
+            words.contains("\ntable        rib\nnext hops    64\ndraw         zipf:1\n"),
+            "{words}"
         );
     }
 }

@@ -79,7 +79,7 @@ impl Report<'_> {
             let apart = tens(row.overload.max_forwarding_cpu_distance_ns?);
             let work = row.overload.max_forwarding_work_ns;
             let work = work.map_or_else(String::new, |ns| {
-                format!(", fixed work on the latter {}", tens(ns))
+                format!(", a fixed piece of work on the latter {}", tens(ns))
             });
             Some(format!("{apart}{work} ({})", row.subject))
         };
@@ -87,7 +87,7 @@ impl Report<'_> {
         if !apart.is_empty() {
             let _ = writeln!(
                 text,
-                "round trip of a cache line between the tester's CPU and the router's: {}; compare only results in similar states",
+                "CPU distance (the round trip of a cache line between the tester's CPU and the router's): {}; compare only results in similar states",
                 apart.join(", ")
             );
         }

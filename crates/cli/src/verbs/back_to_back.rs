@@ -17,16 +17,10 @@ pub fn run(args: &BurstArgs) -> Result<Exit> {
     measure_planned(&args.output, plan::BurstPlan::new(args)?)
 }
 
-measure_sizes!(
-    BurstPlan,
-    Job::burst,
-    "trials",
-    |_| false,
-    |plan, place, recorder| {
-        let mut results = recorder.lines::<BurstLine>();
-        Ok(match place {
-            Place::Bed(bed) => back_to_back::measure(bed, plan, &mut results),
-            Place::Simulated(pair) => back_to_back::simulate(pair, plan, &mut results),
-        })
-    }
-);
+measure_sizes!(BurstPlan, Job::burst, |plan, place, recorder| {
+    let mut results = recorder.lines::<BurstLine>();
+    Ok(match place {
+        Place::Bed(bed) => back_to_back::measure(bed, plan, &mut results),
+        Place::Simulated(pair) => back_to_back::simulate(pair, plan, &mut results),
+    })
+});

@@ -102,7 +102,12 @@ pub fn dry_run(asked: &Asked<'_>, measure: &impl Measure) -> Result<Exit> {
             "points": points.collect::<Value>(),
         }))?);
     } else {
-        let words = measure.words(asked);
+        let simulated = matches!(asked.bed, BedChoice::Simulated(_));
+        let mut job = measure.job();
+        // Nothing limits the time of a simulation.
+        job.budget = job.budget.filter(|_| !simulated);
+        let words = words::job(&job, asked.destinations.as_ref(), simulated);
+        let words = words + &measure.more();
         terminal::out(&terminal::fitted(&format!("{text}{words}")));
     }
     Ok(Exit::Measured)

@@ -7,7 +7,6 @@ use crate::exit::Exit;
 use crate::plan::CalibrationPlan;
 use crate::record::Job;
 use crate::recorder::Recorder;
-use crate::terminal::plan as words;
 use anyhow::Result;
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::jobs::calibrate::{FaultKind, calibrate};
@@ -23,11 +22,12 @@ pub fn run(args: &CalibrateArgs) -> Result<Exit> {
 
 impl Measure for CalibrationPlan {
     fn job(&self) -> Job<'_> {
-        Job::calibrate(&self.traffic)
+        Job::calibrate(&self.traffic, self.receiver)
     }
 
-    fn words(&self, _: &Asked<'_>) -> String {
-        words::calibration(&self.traffic) + &words::receiver(self.receiver)
+    fn more(&self) -> String {
+        "faults       loss, duplicates, reordering, a policer, the receive ring, a cost, a delay: one after the other\n"
+            .to_owned()
     }
 
     fn traffic(&mut self) -> &mut Traffic {

@@ -9,7 +9,6 @@ use crate::exit::Exit;
 use crate::plan::ComparePlan;
 use crate::record::{Job, comparison_line};
 use crate::recorder::Recorder;
-use crate::terminal::plan as words;
 use anyhow::{Context, Result};
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::jobs::compare::{self, Outcome, Variant};
@@ -35,16 +34,9 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
     let set_ups = set_ups(&plan, &plan.on_this_machine()?);
     let how = &plan.how;
     let job = Job::compare(&plan.variants[0].traffic, how);
-    let head = words::receiver(how.receiver)
-        + &format!("compared     {}\nbudget       {}\n", job.rule, how.budget);
-    in_turns(
-        &set_ups,
-        &prepared,
-        &job,
-        &head,
-        output,
-        |beds, recorder| compare(&plan, beds, recorder),
-    )
+    in_turns(&set_ups, &prepared, &job, output, |beds, recorder| {
+        compare(&plan, beds, recorder)
+    })
 }
 
 /// Reads the routes of all variants and draws their destinations; touches nothing.

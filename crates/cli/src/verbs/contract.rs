@@ -69,8 +69,10 @@ pub trait Measure {
     /// What was asked for, as the record's first line has it.
     fn job(&self) -> Job<'_>;
 
-    /// The plan in words, the bed aside, for `--dry-run`.
-    fn words(&self, asked: &Asked<'_>) -> String;
+    /// What `--dry-run` prints behind the job's plan.
+    fn more(&self) -> String {
+        String::new()
+    }
 
     /// What is sent; destinations are drawn into it.
     fn traffic(&mut self) -> &mut Traffic;
@@ -103,24 +105,13 @@ pub trait Measure {
     }
 }
 
-/// A verb that measures one frame size after the other: its plan, the job, what its rule is of (`loads` or `trials`),
-/// whether it searches for the throughput first, and how it is run. That returns what ended it early, or a size.
+/// A verb that measures one frame size after the other: its plan, the job, and how it is run. That returns what ended it
+/// early, or a size.
 macro_rules! measure_sizes {
-    ($plan:ty, $job:expr, $noun:literal, $searches:expr, $run:expr) => {
+    ($plan:ty, $job:expr, $run:expr) => {
         impl $crate::verbs::contract::Measure for $plan {
             fn job(&self) -> Job<'_> {
                 $job(self)
-            }
-
-            fn words(&self, asked: &$crate::verbs::contract::Asked<'_>) -> String {
-                use $crate::terminal::plan as words;
-                let searches: fn(&Self) -> bool = $searches;
-                let sent = match searches(self) {
-                    true => words::measurement(&self.measurement),
-                    false => words::sent(&self.measurement),
-                };
-                let destinations = words::destinations(asked.destinations.as_ref());
-                format!("{sent}{destinations}{:<13}{}\n", $noun, self.job().rule)
             }
 
             fn traffic(&mut self) -> &mut mpps_lab::traffic::Traffic {

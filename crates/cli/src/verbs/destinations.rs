@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::destinations::{Destinations, DrawPlan};
 use mpps_lab::fib::ReplayedChanges;
-use mpps_lab::routes::{self, Routes, draw_up_to};
+use mpps_lab::routes::{self, Origin, Routes, draw_up_to};
 use mpps_lab::traffic::Traffic;
 use mpps_method::ChangeSpeed;
 use mpps_tables::Table;
@@ -71,10 +71,25 @@ pub fn prepare_alike<'a>(
 /// Routes of one family, and changes of them.
 type RoutesRead = (Routes, Option<Arc<ReplayedChanges>>);
 
+/// Reads or makes the routes of one family, and shows how far it is.
+///
+/// # Errors
+/// One line that names the flag, the file and the place in it.
+pub fn read_routes(
+    origin: &Origin,
+    ipv6: bool,
+    keep_martians: bool,
+    quiet: bool,
+) -> Result<Routes> {
+    let routes = origin.routes(ipv6, keep_martians, &mut reading(origin, quiet));
+    Ok(match origin {
+        Origin::File(_) => routes.context("--table")?,
+        _ => routes?,
+    })
+}
+
 fn read(plan: &DestinationPlan, ipv6: bool, quiet: bool) -> Result<RoutesRead> {
-    let mut progress = reading(&plan.origin, quiet);
-    let routes = (plan.origin).routes(ipv6, plan.keep_martians, &mut progress)?;
-    drop(progress);
+    let routes = read_routes(&plan.origin, ipv6, plan.keep_martians, quiet)?;
     let changes = plan.route_changes.as_ref();
     let changes = changes.map(|asked| read_changes(asked, ipv6, plan.keep_martians));
     Ok((routes, changes.transpose()?.map(Arc::new)))

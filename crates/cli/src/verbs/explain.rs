@@ -1,6 +1,6 @@
 //! `mpps explain`: where the time of a frame goes.
 
-use super::contract::{Asked, Measure, Place, ended};
+use super::contract::{Measure, Place, ended};
 use super::destinations;
 use super::in_turns::{SetUp, in_turns};
 use super::measure::measure_planned;
@@ -10,7 +10,6 @@ use crate::exit::Exit;
 use crate::plan::{self, Baseline};
 use crate::record::{Job, against_line};
 use crate::recorder::Recorder;
-use crate::terminal::plan as words;
 use anyhow::{Context, Result};
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::compare::Variant;
@@ -55,36 +54,28 @@ fn explain_against(
     ];
     let offer = &plan.offer.offer;
     let job = Job::explain_against(&plan.offer, against.plan.offer.burn_ns);
-    let head = words::receiver(offer.receiver) + &format!("explained    {}\n", job.rule);
-    in_turns(
-        &set_ups,
-        &prepared,
-        &job,
-        &head,
-        output,
-        |beds, recorder| {
-            let side = |name: &str, plan: &plan::ExplainPlan, bed| Side {
-                variant: Variant {
-                    name: name.to_owned(),
-                    bed,
-                    traffic: plan.offer.offer.traffic.clone(),
-                },
-                burn_ns: plan.offer.burn_ns,
-            };
-            let sides = [
-                side(&against.name, &against.plan, &beds[1]),
-                side(&against.explained, &plan, &beds[0]),
-            ];
-            let how = explain::against::AgainstPlan {
-                time: offer.time,
-                pairs: offer.trials,
-                receiver: offer.receiver,
-            };
-            let mut results =
-                recorder.with(|line: &ProfileLine, _| vec![against_line(line, &against, &beds[1])]);
-            ended(explain::against::measure(&sides, how, &mut results))
-        },
-    )
+    in_turns(&set_ups, &prepared, &job, output, |beds, recorder| {
+        let side = |name: &str, plan: &plan::ExplainPlan, bed| Side {
+            variant: Variant {
+                name: name.to_owned(),
+                bed,
+                traffic: plan.offer.offer.traffic.clone(),
+            },
+            burn_ns: plan.offer.burn_ns,
+        };
+        let sides = [
+            side(&against.name, &against.plan, &beds[1]),
+            side(&against.explained, &plan, &beds[0]),
+        ];
+        let how = explain::against::AgainstPlan {
+            time: offer.time,
+            pairs: offer.trials,
+            receiver: offer.receiver,
+        };
+        let mut results =
+            recorder.with(|line: &ProfileLine, _| vec![against_line(line, &against, &beds[1])]);
+        ended(explain::against::measure(&sides, how, &mut results))
+    })
 }
 
 fn set_up<'a>(
@@ -105,14 +96,6 @@ fn set_up<'a>(
 impl Measure for ExplainPlan {
     fn job(&self) -> Job<'_> {
         Job::explain(self)
-    }
-
-    fn words(&self, asked: &Asked<'_>) -> String {
-        let offer = &self.offer;
-        words::traffic(&offer.traffic, &offer.sizes)
-            + &words::receiver(offer.receiver)
-            + &words::destinations(asked.destinations.as_ref())
-            + &format!("trials       {}\n", self.job().rule)
     }
 
     fn traffic(&mut self) -> &mut Traffic {

@@ -1,8 +1,8 @@
 //! `mpps fib-scale`: what routes and destinations cost, point by point.
 
 use super::contract::{Asked, Measure, Place, ended};
+use super::destinations::read_routes;
 use super::measure::{first_of, measure};
-use super::table::reading;
 use crate::args::FibScaleArgs;
 use crate::exit::Exit;
 use crate::plan::{BedChoice, FibScalePlan};
@@ -28,9 +28,8 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     let mut prefixes = usize::try_from(v4 + v6)?;
     if plan.table.is_some() || !args.output.dry_run {
         let (origin, ipv6) = (plan.origin(), plan.measurement.traffic.ipv6);
-        let mut progress = reading(&origin, args.output.quiet);
-        let routes = origin.routes(ipv6, plan.keep_martians, &mut progress)?;
-        table = routes.table;
+        let quiet = args.output.quiet;
+        table = read_routes(&origin, ipv6, plan.keep_martians, quiet)?.table;
         prefixes = table.len();
     }
     let points = plan.points(prefixes);
@@ -46,13 +45,8 @@ impl Measure for FibScale {
         Job::fib_scale(&self.1)
     }
 
-    fn words(&self, _: &Asked<'_>) -> String {
-        let measurement = if self.1.search {
-            words::measurement(&self.1.throughput)
-        } else {
-            words::sent(&self.1.throughput)
-        };
-        measurement + &words::fib_scale(&self.0)
+    fn more(&self) -> String {
+        words::counts(&self.0)
     }
 
     fn traffic(&mut self) -> &mut Traffic {

@@ -7,7 +7,7 @@ use crate::args::OutputArgs;
 use crate::exit::Exit;
 use crate::outcome;
 use crate::plan::DestinationPlan;
-use crate::record::{Job, run_line};
+use crate::record::{Job, run_line, sent};
 use crate::recorder::Recorder;
 use crate::terminal;
 use crate::terminal::plan as words;
@@ -33,17 +33,16 @@ pub struct SetUp<'a> {
 }
 
 /// Raises a bed for each set-up, runs the job on all of them, shows its result and lowers them. The first set-up is that of
-/// the record's first line. With `--dry-run` it prints the plan, `head` before the set-ups.
+/// the record's first line. With `--dry-run` it prints the plan.
 pub fn in_turns(
     set_ups: &[SetUp<'_>],
     prepared: &[Option<Prepared>],
     job: &Job<'_>,
-    head: &str,
     output: &OutputArgs,
     run: impl FnOnce(&[Bed], &mut Recorder) -> Result<()>,
 ) -> Result<Exit> {
     if output.dry_run {
-        return dry_run(set_ups, job, head, output);
+        return dry_run(set_ups, job, output);
     }
     let (begun, mut recorder) = begin::begin(output)?;
     recorder.step(&format!("record: {}", recorder.record().path().display()));
@@ -99,7 +98,7 @@ pub(super) fn load(
 }
 
 /// Prints what would be measured.
-fn dry_run(set_ups: &[SetUp<'_>], job: &Job<'_>, head: &str, output: &OutputArgs) -> Result<Exit> {
+fn dry_run(set_ups: &[SetUp<'_>], job: &Job<'_>, output: &OutputArgs) -> Result<Exit> {
     begin::check_folder("--record", output.record.as_deref())?;
     if output.json {
         let variants = set_ups.iter().map(|set_up| {
@@ -117,7 +116,7 @@ fn dry_run(set_ups: &[SetUp<'_>], job: &Job<'_>, head: &str, output: &OutputArgs
         }))?);
         return Ok(Exit::Measured);
     }
-    let mut text = head.to_owned();
+    let mut text = words::receiver(job.receiver) + &words::how(job);
     for set_up in set_ups {
         text += &format!(
             "\nvariant      {}\n{}",
@@ -125,7 +124,7 @@ fn dry_run(set_ups: &[SetUp<'_>], job: &Job<'_>, head: &str, output: &OutputArgs
             words::bed(&set_up.bed)
         );
         let frames = std::slice::from_ref(&set_up.traffic.frames);
-        text += &words::traffic(set_up.traffic, frames);
+        text += &words::sent(&sent(frames, set_up.traffic));
         text += &words::destinations(set_up.destinations);
     }
     terminal::out(&terminal::fitted(&text));

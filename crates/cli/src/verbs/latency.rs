@@ -17,15 +17,8 @@ pub fn run(args: &LatencyArgs) -> Result<Exit> {
     measure_planned(&args.run.output, plan::LatencyPlan::new(args)?)
 }
 
-measure_sizes!(
-    LatencyPlan,
-    Job::latency,
-    "loads",
-    |plan| plan.searches(),
-    |plan, place, recorder| {
-        let (error, found) =
-            latency::measure(place.bed()?, plan, &mut recorder.lines::<LatencyLine>());
-        recorder.found(found);
-        Ok(error)
-    }
-);
+measure_sizes!(LatencyPlan, Job::latency, |plan, place, recorder| {
+    let (error, found) = latency::measure(place.bed()?, plan, &mut recorder.lines::<LatencyLine>());
+    recorder.found(found);
+    Ok(error)
+});

@@ -26,34 +26,22 @@ pub fn run(args: &LossArgs) -> Result<Exit> {
     }
 }
 
-measure_sizes!(
-    LossPlan,
-    Job::loss,
-    "loads",
-    |_| false,
-    |plan, place, recorder| {
-        let simulated = matches!(place, Place::Simulated(_));
-        let mut results = recorder.with(|line: &CurveLine, stands: StandsOn| {
-            vec![CurveLine {
-                simulated,
-                overload_trials: stands.overload_trials,
-                ..line.clone()
-            }]
-        });
-        Ok(match place {
-            Place::Bed(bed) => loss::measure(bed, plan, &mut results),
-            Place::Simulated(pair) => loss::simulate(pair, plan, &mut results),
-        })
-    }
-);
+measure_sizes!(LossPlan, Job::loss, |plan, place, recorder| {
+    let simulated = matches!(place, Place::Simulated(_));
+    let mut results = recorder.with(|line: &CurveLine, stands: StandsOn| {
+        vec![CurveLine {
+            simulated,
+            overload_trials: stands.overload_trials,
+            ..line.clone()
+        }]
+    });
+    Ok(match place {
+        Place::Bed(bed) => loss::measure(bed, plan, &mut results),
+        Place::Simulated(pair) => loss::simulate(pair, plan, &mut results),
+    })
+});
 
-measure_sizes!(
-    LastingPlan,
-    Job::lasting,
-    "loads",
-    |_| false,
-    |plan, place, recorder| {
-        let mut results = recorder.lines::<OverloadLine>();
-        Ok(lasting::measure(place.bed()?, plan, &mut results))
-    }
-);
+measure_sizes!(LastingPlan, Job::lasting, |plan, place, recorder| {
+    let mut results = recorder.lines::<OverloadLine>();
+    Ok(lasting::measure(place.bed()?, plan, &mut results))
+});

@@ -17,13 +17,7 @@ pub fn run(args: &RecoveryArgs) -> Result<Exit> {
     measure_planned(&args.run.output, plan::RecoveryPlan::new(args)?)
 }
 
-measure_sizes!(
-    RecoveryPlan,
-    Job::recovery,
-    "trials",
-    |_| true,
-    |plan, place, recorder| {
-        let mut results = recorder.lines::<RecoveryLine>();
-        Ok(recovery::measure(place.bed()?, plan, &mut results))
-    }
-);
+measure_sizes!(RecoveryPlan, Job::recovery, |plan, place, recorder| {
+    let mut results = recorder.lines::<RecoveryLine>();
+    Ok(recovery::measure(place.bed()?, plan, &mut results))
+});

@@ -7,7 +7,6 @@ use crate::exit::Exit;
 use crate::plan;
 use crate::record::Job;
 use crate::recorder::Recorder;
-use crate::terminal::plan as words;
 use anyhow::Result;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::reset::{self, Part, ResetPlan};
@@ -50,12 +49,6 @@ impl Reset {
 impl Measure for Reset {
     fn job(&self) -> Job<'_> {
         Job::reset(&self.plan)
-    }
-
-    fn words(&self, asked: &Asked<'_>) -> String {
-        words::measurement(&self.plan.measurement)
-            + &words::destinations(asked.destinations.as_ref())
-            + &format!("resets       {}\n", self.job().rule)
     }
 
     fn traffic(&mut self) -> &mut Traffic {

@@ -1,6 +1,6 @@
 //! `mpps rfc2544`: all benchmarks of RFC 2544 section 26 on one bed, into one record.
 
-use super::contract::{Asked, Measure, Place};
+use super::contract::{Measure, Place};
 use super::measure::measure_planned;
 use crate::args::SuiteArgs;
 use crate::exit::Exit;
@@ -8,14 +8,12 @@ use crate::plan;
 use crate::record::Job;
 use crate::recorder::Recorder;
 use crate::suite::Suite;
-use crate::terminal::plan as words;
 use anyhow::{Error, Result};
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::JobError;
-use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::traffic::Traffic;
 use mpps_method::Span;
-use mpps_report::{number, sentence};
+use mpps_report::number;
 
 /// Runs the verb.
 pub fn run(args: &SuiteArgs) -> Result<Exit> {
@@ -27,23 +25,8 @@ impl Measure for Suite {
         Job::suite(self)
     }
 
-    fn words(&self, asked: &Asked<'_>) -> String {
-        let parts = self.planned();
-        let parts = parts
-            .iter()
-            .map(|part| format!("part         {}\n", sentence::part(part)));
-        let search = ThroughputPlan {
-            budget: None,
-            ..self.measurement.clone()
-        };
-        let budget = self.lengths.budget;
-        let budget = budget
-            .map(|budget| format!("budget       {budget} for each part of each frame size\n"));
-        words::measurement(&search)
-            + &words::destinations(asked.destinations.as_ref())
-            + &parts.collect::<String>()
-            + &budget.unwrap_or_default()
-            + &format!("time         about {}\n", time(self.left(0)))
+    fn more(&self) -> String {
+        format!("time         about {}\n", time(self.left(0)))
     }
 
     fn traffic(&mut self) -> &mut Traffic {

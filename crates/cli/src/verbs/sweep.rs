@@ -1,20 +1,20 @@
 //! `mpps explain --sweep` and `--paper-tables`: what a frame costs along an axis, and in the published scenarios.
 
 use super::contract::{Asked, Measure, Place, ended};
+use super::destinations::read_routes;
 use super::measure::measure;
-use super::table::reading;
 use crate::args::ExplainArgs;
 use crate::exit::Exit;
 use crate::plan::{SweepPlan, sweep_steps};
 use crate::record::Job;
 use crate::recorder::Recorder;
-use crate::terminal::plan as words;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::explain::sweep;
 use mpps_lab::traffic::Traffic;
 use mpps_method::sweep::Axis;
 use mpps_record::SweepLine;
+use mpps_report::number;
 use mpps_tables::Table;
 
 /// Runs the verb.
@@ -24,11 +24,8 @@ pub fn run(args: &ExplainArgs) -> Result<Exit> {
     // A dry run reads no table.
     if let Some(wanted) = plan.table.as_ref().filter(|_| !args.run.output.dry_run) {
         let ipv6 = plan.swept.explain.offer.traffic.ipv6;
-        let mut progress = reading(&wanted.origin, args.run.output.quiet);
-        table = wanted
-            .origin
-            .routes(ipv6, wanted.keep_martians, &mut progress)?
-            .table;
+        let (keep_martians, quiet) = (wanted.keep_martians, args.run.output.quiet);
+        table = read_routes(&wanted.origin, ipv6, keep_martians, quiet)?.table;
     }
     let mut plan = plan.with(table)?;
     let asked = Asked::new(&args.run.output, plan.bed.clone(), plan.destinations.take());
@@ -41,18 +38,6 @@ struct Sweep(SweepPlan);
 impl Measure for Sweep {
     fn job(&self) -> Job<'_> {
         Job::sweep(&self.0.swept)
-    }
-
-    fn words(&self, asked: &Asked<'_>) -> String {
-        let offer = &self.0.swept.explain.offer;
-        let table = self.0.table.as_ref();
-        words::traffic(&offer.traffic, &offer.sizes)
-            + &words::receiver(offer.receiver)
-            + &table.map_or_else(
-                || words::destinations(asked.destinations.as_ref()),
-                |table| format!("table        {}\n", table.origin),
-            )
-            + &format!("points       {}\n", self.job().rule)
     }
 
     fn traffic(&mut self) -> &mut Traffic {
@@ -69,7 +54,8 @@ impl Measure for Sweep {
         let most = swept.steps.iter().filter_map(|step| step.cores).max();
         ensure!(
             most.is_none_or(|most| most <= cpus) && cpus > 1,
-            "--sweep cores: the router has {cpus} CPU(s): give it more with --dut-cpus"
+            "--sweep cores: the router has {}: give it more with --dut-cpus",
+            number::plural(cpus, "CPU")
         );
         if let (None, [frames, ..]) = (most, &swept.explain.offer.sizes[..]) {
             let places: Vec<u64> = (1..=cpus as u64).collect();

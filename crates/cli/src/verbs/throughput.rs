@@ -4,10 +4,9 @@ use super::contract::{Asked, Measure, Place, ended};
 use super::measure::measure;
 use crate::args::ThroughputArgs;
 use crate::exit::Exit;
-use crate::plan::{BedChoice, Plan};
+use crate::plan::Plan;
 use crate::record::{Job, result_lines, results_not_begun};
 use crate::recorder::Recorder;
-use crate::terminal::plan as words;
 use anyhow::Result;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::SearchedRate;
@@ -29,14 +28,6 @@ pub struct Throughput(pub ThroughputPlan, pub Option<Rate>);
 impl Measure for Throughput {
     fn job(&self) -> Job<'_> {
         Job::throughput(&self.0, self.1)
-    }
-
-    fn words(&self, asked: &Asked<'_>) -> String {
-        let measurement = match asked.bed {
-            BedChoice::Simulated(_) => words::simulation(&self.0),
-            BedChoice::Kept(_) | BedChoice::Own(_) => words::measurement(&self.0),
-        };
-        measurement + &words::destinations(asked.destinations.as_ref())
     }
 
     fn traffic(&mut self) -> &mut Traffic {

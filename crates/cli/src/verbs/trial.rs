@@ -1,13 +1,12 @@
 //! `mpps trial`: given loads, without a search.
 
-use super::contract::{Asked, Measure, Place, ended};
+use super::contract::{Measure, Place, ended};
 use super::measure::measure_planned;
 use crate::args::TrialArgs;
 use crate::exit::Exit;
 use crate::plan::TrialPlan;
 use crate::record::Job;
 use crate::recorder::Recorder;
-use crate::terminal;
 use anyhow::Result;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan};
@@ -22,13 +21,6 @@ pub fn run(args: &TrialArgs) -> Result<Exit> {
 impl Measure for FixedLoadPlan {
     fn job(&self) -> Job<'_> {
         Job::trial(self)
-    }
-
-    fn words(&self, asked: &Asked<'_>) -> String {
-        use terminal::plan as words;
-        words::receiver(self.receiver)
-            + &words::fixed_load(self)
-            + &words::destinations(asked.destinations.as_ref())
     }
 
     fn traffic(&mut self) -> &mut Traffic {

@@ -8,7 +8,6 @@ use crate::exit::Exit;
 use crate::plan::{Planned, SettingsPlan, unmeasured_in_words};
 use crate::record::{Job, check_resumable, earlier_runs};
 use crate::recorder::Recorder;
-use crate::terminal::plan as words;
 use anyhow::{Context, Result};
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::settings::{self, Earlier, Outcome};
@@ -43,14 +42,8 @@ impl Measure for SettingsPlan {
         Job::settings(&self.measured, &self.ids())
     }
 
-    fn words(&self, asked: &Asked<'_>) -> String {
-        let traffic = &self.measured.traffic;
-        let mut text = words::traffic(traffic, std::slice::from_ref(&traffic.frames))
-            + &words::receiver(self.measured.how.receiver)
-            + &words::destinations(asked.destinations.as_ref())
-            + &format!("measured     {}\n", self.ids().join(", "))
-            + &format!("rule         {}\n", self.job().rule)
-            + &format!("time         {}\n\n", self.time());
+    fn more(&self) -> String {
+        let mut text = format!("time         {}\n\n", self.time());
         for two in &self.beds {
             let [a, b] = two.row.beds().unwrap_or_default();
             let _ = writeln!(text, "{} on two beds: {a} and {b}", two.row.id);

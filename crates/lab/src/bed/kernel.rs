@@ -51,7 +51,7 @@ impl PlannedDut for PlannedRouter {
             ),
             (
                 "front",
-                Some(format!("{nic}, {} queue(s), RSS key {rss}", plan.queues)),
+                Some(format!("{nic}, queues {}, RSS key {rss}", plan.queues)),
             ),
             ("receive ring", ring),
             ("CPUs", Some(format!("DUT {dut}, tester {tester}{shared}"))),

@@ -74,8 +74,8 @@ fn veth_cable(around: &Surroundings) -> Option<Doubt> {
 fn notional_link() -> Doubt {
     Doubt {
         name: "notional-link",
-        weight: Weight::Footnote(1, "no wire"),
-        seen: "the bed has no wire: frames pass by reference".to_owned(),
+        weight: Weight::Footnote(1, "no physical link"),
+        seen: "the bed has no physical link: frames pass by reference".to_owned(),
         why: "Percent of link and Gbit/s are computed, not measured. Large frames cost about as much as small ones.",
         next: "Read docs/method.md.",
     }

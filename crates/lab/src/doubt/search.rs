@@ -86,7 +86,10 @@ pub(super) fn voided(voided: u32, trials: u32) -> Option<Doubt> {
     (voided > 0).then(|| Doubt {
         name: "voided",
         weight: Weight::Unsure(3),
-        seen: format!("{voided} of {trials} trials were void, so they were run again"),
+        seen: match voided {
+            1 => format!("1 of {trials} trials was void, so it was run again"),
+            _ => format!("{voided} of {trials} trials were void, so they were run again"),
+        },
         why: "The machine may have disturbed the other trials too.",
         next: "Run again when the machine is quieter. Compare in pairs only.",
     })

@@ -82,8 +82,9 @@ fn comparable(trials: &[(Trial, Verdict)]) -> impl Iterator<Item = &Trial> {
     trials.filter(|trial| trial.cut_short_from.is_none() && trial.duration >= COMPARABLE)
 }
 
+/// At most 1: the kernel's ticks may count more than the trial had.
 fn share(trial: &Trial, ns: u64) -> f64 {
-    ns as f64 / trial.duration.as_nanos().max(1) as f64
+    (ns as f64 / trial.duration.as_nanos().max(1) as f64).min(1.0)
 }
 
 /// Of the DUT's CPUs that the tester has no part in.
@@ -103,8 +104,8 @@ fn busy_uncounted(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
         weight: Weight::Another(10),
         seen: format!(
             "CPU {cpu} of the DUT was {:.0} % busy, but the threads counted in DUT busy only {:.0} %",
-            busy.min(1.0) * 100.0,
-            counted.min(1.0) * 100.0
+            busy * 100.0,
+            counted * 100.0
         ),
         why: "DUT busy, ns per frame and the values computed from them miss a part of the router's work.",
         next: "Check `work` and `dut_tasks` of the trials in the record, and run top -H during a run.",

@@ -94,7 +94,7 @@ pub enum JobError {
     },
     /// No thread of the router's can be sampled.
     #[error(
-        "explain: needs a router that works in threads of its own: leave out --nic softirq and --external"
+        "explain: the router of --nic softirq and of --external has no threads of its own to sample: leave that flag out"
     )]
     NoThreads,
     /// A profile without a sample.

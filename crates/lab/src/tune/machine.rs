@@ -306,6 +306,8 @@ fn holds(place: &Place, advised: &str, now: &str) -> bool {
         return matches!((ends, number(now)), ((Some(least), Some(most)), Some(now)) if (least..=most).contains(&now));
     }
     match place.setting() {
+        // A count: none are there.
+        Some(_) if advised == "none" => now == "0",
         Some(setting) => setting.is_same(advised, now),
         // An option that a kernel does not know is not set in it.
         None => advised == now || (advised, now) == ("n", "absent"),

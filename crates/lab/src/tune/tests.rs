@@ -193,6 +193,8 @@ fn advice_is_compared_by_its_kind() {
     assert!(backlog("1000") && backlog("5000") && backlog("30000"));
     assert!(!backlog("1001") && !backlog("4999") && !backlog("30001"));
     assert!(is_met(&place("ip6_route_max"), "0|>=100", "100"));
+    assert!(is_met(&place("conntrack"), "none", "0"));
+    assert!(!is_met(&place("conntrack"), "none", "12"));
     assert!(is_met(&place("cfg_debug"), "n", "absent"));
     assert!(!is_met(&place("cfg_debug"), "n", "y"));
     let words = ["quiet", "nosmt=force", "idle=halt", "idle=poll"].map(str::to_owned);

@@ -111,7 +111,7 @@ mod tests {
             let is_of = before[series..].starts_with(&format!("<g class=\"{class}\""));
             assert!(is_of, "{class}: {figure}");
         }
-        let order = ["conntrack off", "gro off", "mtu off"].map(|name| figure.find(name));
+        let order = ["conntrack `off`", "gro `off`", "mtu `off`"].map(|name| figure.find(name));
         assert!(order.is_sorted() && order[0].is_some(), "{order:?}");
         let picture = crate::effects_picture(&[line], &["Title"]);
         assert!(

@@ -55,7 +55,7 @@ fn verbose_tells_where_a_load_failed_why_and_the_pace() {
          own (with about one reading of the clock)\n",
         "64: 2.6 % of 10 Gbit/s, 1.04 Gbit/s, loss 0 %, DUT 100 % busy, 497 ns a frame in all\n",
         "a load passes: ndr: up to 5 trials of 1 s at a load, half of them without loss\n",
-        "link: 10 Gbit/s, notional: there is no wire of one direction; rates are the sum of both\n",
+        "link: 10 Gbit/s, notional: there is no physical link of one direction; rates are the sum of both\n",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }

@@ -112,7 +112,7 @@ fn a_page_says_what_to_change() {
     let page = cookbook(&here, Some(&measured));
     for wanted in [
         "- Measured effects: those of run run.",
-        "  - Measured at 64 B: ip_forward 1, not 0: cannot tell",
+        "  - Measured at 64 B: ip_forward `1` against `0`: cannot tell",
         "- [!] **ip_forward**: ",
         "  - Change: net.ipv4.ip_forward: 0 -> 1\n",
     ] {
