@@ -186,6 +186,7 @@ fn the_time_of_turns_is_told_without_profiles() {
             duration: Span::from_millis(10),
             forwarded: (fps / 100.0) as u64,
             disturbed: false,
+            ..Window::default()
         };
         let overload = Block {
             sent: Rate::from_fps(1.2 * fps),

@@ -94,7 +94,7 @@ impl fmt::Display for CannotFit {
         match self {
             Self::TooFew(points) => write!(
                 f,
-                "only {points} of the trials below saturation are at one CPU distance, and a model of the cost needs {POINTS_MIN}"
+                "only {points} of the trials below saturation were in one state of the machine, and a model of the cost needs {POINTS_MIN}"
             ),
             Self::NotANumber => {
                 f.write_str("a load has no cost, or no number of wake-ups or polls")

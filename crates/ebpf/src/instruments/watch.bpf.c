@@ -3,7 +3,7 @@
  * The machine watch: a timer on every CPU of the bed, once a millisecond; the longest time between two
  * of its ticks is the longest the CPU stood still, whoever took it away (a hypervisor, firmware, code
  * with interrupts off). It sees no frame, so what it says of a trial is blind to the trial's loss.
- * Costs about a microsecond a tick: 0.1 % of the CPU.
+ * Costs one to two and a half microseconds a tick: 0.1 to 0.25 % of the CPU.
  *
  * The timer's own function runs in a soft interrupt, behind those of the network stack: a router that forwards in soft
  * interrupts delays it by its own work. Where the hard interrupt finds the CPU at that work, the tick counts from then.

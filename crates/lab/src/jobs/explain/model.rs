@@ -68,7 +68,8 @@ pub(super) fn fit(
     let (saturated, lower) = (near(most, saturated), near(most, lower));
     let over = |number: fn(&Tried) -> f64| {
         let numbers: Vec<f64> = saturated.iter().map(number).collect();
-        statistics::median(&numbers).ok_or("the CPUs moved in each saturated trial")
+        statistics::median(&numbers)
+            .ok_or("the state of the machine changed in each saturated trial")
     };
     let batching = Batching {
         wakes: over(|one| one.point.batching.wakes)?,

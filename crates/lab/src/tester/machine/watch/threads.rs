@@ -3,7 +3,7 @@
 //!
 //! The threads have the highest real-time priority, so that only what stops the CPU itself stops them.
 //! What a tick costs is a wake-up and two task switches, 2 to 5 microseconds: 0.2 to 0.5 % of the CPU, against
-//! 0.1 % for a timer. The kernel may keep a sleeping thread's timer on another CPU; if that one stands still,
+//! 0.1 to 0.25 % for a timer. The kernel may keep a sleeping thread's timer on another CPU; if that one stands still,
 //! two CPUs seem to: then too much time counts as disturbed, never too little.
 
 use super::{PERIOD_NS, STALL_NS};
