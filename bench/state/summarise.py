@@ -1,9 +1,12 @@
 """Intervals of the maximum forwarding rate by build, and what trials forwarded in each state of the machine.
 
-usage: python3 bench/state/summarise.py RAW_JSONL"""
+usage: python3 bench/state/summarise.py RAW_JSONL [SHARED_NS]"""
 import json
 import statistics
 import sys
+
+# Between the two times that the piece of work takes on this machine, ns.
+SHARED_NS = float(sys.argv[2]) if len(sys.argv) > 2 else 270
 
 lines = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
 print("| pair | build | maximum, kfps | half of its interval | round trip, ns | work, ns |")
@@ -28,9 +31,11 @@ states = {}
 for line in lines:
     trip, work = line.get("round_trip_ns"), line.get("work_ns")
     rate = line.get("forwarded_undisturbed_fps")
-    if not (trip and work and rate) or trip["high"] > 2 * trip["low"] or work["high"] > 1.5 * work["low"]:
+    if line.get("verdict") in ("lossless", "void") or not rate or rate > 0.98 * line["offered_fps"]:
         continue
-    state = ("far" if trip["median"] > 200 else "near", "shared" if work["median"] > 370 else "whole")
+    if not (trip and work) or trip["high"] > 2 * trip["low"] or work["high"] > 1.2 * work["low"]:
+        continue
+    state = ("far" if trip["median"] > 200 else "near", "shared" if work["median"] > SHARED_NS else "whole")
     states.setdefault(state, []).append(rate)
 print("\nRouted trials at overload that were in one state (4 of 5 windows) from beginning to end:\n")
 print("| CPUs | core | trials | forwarded, kfps: least, median, most |")

@@ -10,12 +10,10 @@
 mod signed_rank;
 
 use crate::distance::Distance;
-use crate::saturation::{Block, Interval, OVERLOADED};
+use crate::saturation::{Block, Interval, OVERLOADED, PAIR_WINDOWS_MIN};
 use crate::statistics::median;
 pub(crate) use signed_rank::interval;
 
-/// Undisturbed windows that a trial needs at least, of some 40.
-const WINDOWS_MIN: usize = 6;
 /// An interval of a difference is narrow enough when its half is this share of the difference.
 const NARROW: f64 = 0.2;
 /// Pairs at each look, and how often its interval may be wrong: together less than 5 %. Fewer than 8 pairs cannot be
@@ -359,7 +357,7 @@ fn is_at_one((one, other): (&Block, &Block)) -> bool {
 pub fn rate(block: &Block) -> Option<f64> {
     let rates = block.rates(false);
     // Where the receiver keeps no windows, the trial is one.
-    let enough = rates.len() >= WINDOWS_MIN.min(block.windows.len());
+    let enough = rates.len() >= PAIR_WINDOWS_MIN.min(block.windows.len());
     median(&rates).filter(|rate| enough && *rate > 0.0)
 }
 

@@ -145,74 +145,109 @@ impl Place {
     /// windows. What was forwarded is not asked. `None` where nobody knows the states of half of the windows.
     #[must_use]
     pub fn of_loads(loads: &[Vec<&[Window]>], wanted: usize) -> Option<Self> {
-        let all: Vec<&Window> = loads.iter().flatten().copied().flatten().collect();
-        let known = all.iter().filter(|window| !window.disturbed);
-        let known: Vec<(f64, f64)> = known
-            .filter_map(|window| Some((window.round_trip_ns? as f64, window.work_ns? as f64)))
-            .collect();
-        let states: usize = all.iter().filter(|window| window.work_ns.is_some()).count();
-        if known.is_empty() || 2 * states < all.len() {
-            return None;
-        }
-        let (round_trips, works): (Vec<f64>, Vec<f64>) = known.into_iter().unzip();
-        let least = |values: &[f64]| -> Vec<f64> {
-            let at = (0..GRID).map(|n| n as f64 / GRID as f64);
-            at.filter_map(|share| quantile(values, share)).collect()
-        };
-        let works = least(&works);
-        let tried = least(&round_trips).into_iter().flat_map(|round_trip_ns| {
-            works.iter().map(move |&work_ns| Self {
-                round_trip_ns,
-                work_ns,
-            })
-        });
-        let tried: Vec<(Self, usize, usize)> = tried
-            .map(|place| {
-                let (trials, windows) = place.counts(loads);
-                (place, trials.min(wanted), windows)
-            })
-            .collect();
-        best(tried)
+        let mut tried: Vec<Held> = tried(loads).collect();
+        let trials = |held: &Held| held.trials.min(wanted);
+        let most = tried.iter().map(trials).max().filter(|most| *most > 0)?;
+        tried.retain(|held| trials(held) == most);
+        let fastest = tried
+            .iter()
+            .map(|held| held.work_ns)
+            .fold(f64::INFINITY, f64::min);
+        tried.retain(|held| held.work_ns <= ALIKE_SPEED * fastest);
+        let farthest = tried
+            .iter()
+            .map(|held| held.round_trip_ns)
+            .fold(0.0, f64::max);
+        tried.retain(|held| SAME_DISTANCE * held.round_trip_ns >= farthest);
+        let chosen = tried.into_iter().max_by_key(|held| held.windows);
+        chosen.map(|held| held.place)
     }
 
-    /// How many trials have windows enough there, in the load with the fewest of them; and how many windows all have.
-    fn counts(&self, loads: &[Vec<&[Window]>]) -> (usize, usize) {
-        let there =
-            |windows: &&[Window]| windows.iter().filter(|window| self.holds(window)).count();
-        let counts = |load: &Vec<&[Window]>| -> Vec<usize> { load.iter().map(there).collect() };
-        let counts: Vec<Vec<usize>> = loads.iter().map(counts).collect();
-        let enough = |load: &Vec<usize>| load.iter().filter(|&&count| count >= WINDOWS_MIN).count();
-        let measured = counts.iter().filter(|load| !load.is_empty());
-        let fewest = measured.map(enough).min().unwrap_or(0);
-        (fewest, counts.iter().flatten().sum())
+    /// Where both trials of a pair have the most windows, and each at least so many.
+    #[must_use]
+    pub fn of_pair(one: &[Window], other: &[Window], wanted: usize) -> Option<Self> {
+        let both = [vec![one], vec![other]];
+        let tried = tried(&both).filter(|held| held.fewest >= wanted);
+        let chosen = tried.max_by_key(|held| held.fewest);
+        chosen.map(|held| held.place)
     }
 }
 
-/// Of states with so many trials and windows.
-fn best(mut tried: Vec<(Place, usize, usize)>) -> Option<Place> {
-    let most = tried.iter().map(|(_, trials, _)| *trials).max()?;
-    tried.retain(|(_, trials, _)| *trials == most && most > 0);
-    let least = |all: &[(Place, usize, usize)], of: fn(&Place) -> f64| {
-        all.iter()
-            .map(|(place, ..)| of(place))
-            .fold(f64::INFINITY, f64::min)
+/// What a state holds of some trials.
+struct Held {
+    place: Place,
+    /// Trials with windows enough there, in the load with the fewest of them.
+    trials: usize,
+    /// Windows of all, and of the trial with the fewest.
+    windows: usize,
+    fewest: usize,
+    /// Medians over these windows.
+    round_trip_ns: f64,
+    work_ns: f64,
+}
+
+impl Held {
+    fn new(place: Place, loads: &[Vec<&[Window]>]) -> Option<Self> {
+        let there =
+            |windows: &&[Window]| windows.iter().filter(|window| place.holds(window)).count();
+        let is_enough = |windows: &&&[Window]| {
+            let undisturbed = windows.iter().filter(|window| !window.disturbed).count();
+            there(windows) >= WINDOWS_MIN.max(undisturbed / PART)
+        };
+        let measured = loads.iter().filter(|load| !load.is_empty());
+        let trials = measured.map(|load| load.iter().filter(is_enough).count());
+        let held = loads.iter().flatten().copied().flatten();
+        let held: Vec<&Window> = held.filter(|window| place.holds(window)).collect();
+        let over = |of: fn(&Window) -> Option<u64>| {
+            let known = held.iter().filter_map(|window| Some(of(window)? as f64));
+            median(&known.collect::<Vec<_>>())
+        };
+        Some(Self {
+            place,
+            trials: trials.min()?,
+            windows: held.len(),
+            fewest: loads.iter().flatten().map(there).min()?,
+            round_trip_ns: over(|window| window.round_trip_ns)?,
+            work_ns: over(|window| window.work_ns)?,
+        })
+    }
+}
+
+/// States that trials of these loads may have had.
+fn tried<'a>(loads: &'a [Vec<&'a [Window]>]) -> impl Iterator<Item = Held> + 'a {
+    let all: Vec<&Window> = loads.iter().flatten().copied().flatten().collect();
+    let undisturbed = all.iter().filter(|window| !window.disturbed);
+    let known = undisturbed
+        .filter_map(|window| Some((window.round_trip_ns? as f64, window.work_ns? as f64)));
+    let (round_trips, works): (Vec<f64>, Vec<f64>) = known.unzip();
+    let timed = all.iter().filter(|window| window.work_ns.is_some()).count();
+    let least = |values: &[f64]| -> Vec<f64> {
+        let at = (0..GRID).map(|n| n as f64 / GRID as f64);
+        at.filter_map(|share| quantile(values, share))
+            .filter(|_| 2 * timed >= all.len())
+            .collect()
     };
-    let fastest = least(&tried, |place| place.work_ns);
-    tried.retain(|(place, ..)| place.work_ns <= ALIKE_SPEED * fastest);
-    let farthest = -least(&tried, |place| -place.round_trip_ns);
-    tried.retain(|(place, ..)| SAME_DISTANCE * place.round_trip_ns >= farthest);
-    let chosen = tried.into_iter().max_by_key(|(_, _, windows)| *windows);
-    chosen.map(|(place, ..)| place)
+    let (round_trips, works) = (least(&round_trips), least(&works));
+    let places = round_trips.into_iter().flat_map(move |round_trip_ns| {
+        let place = move |work_ns| Place {
+            round_trip_ns,
+            work_ns,
+        };
+        works.clone().into_iter().map(place)
+    });
+    places.filter_map(|place| Held::new(place, loads))
 }
 
 /// Windows of a trial that show a state.
 pub const WINDOWS_MIN: usize = 3;
+/// They are also one of so many of its undisturbed windows: what it had for a moment is no state of it.
+const PART: usize = 5;
 /// Quantiles of round trips and of work times that are tried as the least of a state.
 const GRID: usize = 16;
 /// A piece of work that takes up to this factor longer was done at the same speed.
-const SAME_SPEED: f64 = 1.5;
+const SAME_SPEED: f64 = 1.2;
 /// Two least times of work up to this factor apart are of one state.
-const ALIKE_SPEED: f64 = 1.25;
+const ALIKE_SPEED: f64 = 1.1;
 /// Distances up to this factor apart are the same.
 const SAME_DISTANCE: f64 = 2.0;
 /// A trial is in one state if this part of its windows is.
@@ -328,7 +363,7 @@ mod tests {
 
     #[test]
     fn the_fastest_state_with_trials_enough_is_chosen() {
-        let (shared, full) = (state(30, 80, 450), state(5, 90, 240));
+        let (shared, full) = (state(30, 80, 450), state(8, 90, 240));
         let both = [shared.clone(), full].concat();
         let of = |trials: &[&Vec<Window>]| {
             let trials = trials.iter().map(|windows| windows.as_slice()).collect();
@@ -359,11 +394,26 @@ mod tests {
     }
 
     #[test]
+    fn a_window_that_stands_out_is_no_state() {
+        // All at one speed, within 15 %, but for one window.
+        let mut quiet: Vec<Window> = (0..40).flat_map(|n| state(1, 80, 200 + n % 30)).collect();
+        quiet[7].work_ns = Some(135);
+        let chosen = Place::of_loads(&[vec![&quiet[..]; 3]], 3).expect("a state");
+        assert!(quiet.iter().filter(|window| chosen.holds(window)).count() >= 39);
+        // A neighbour that is gone for a tenth of the time leaves no state of its own.
+        let seldom = [state(36, 80, 450), state(4, 80, 240)].concat();
+        let chosen = Place::of_loads(&[vec![&seldom[..]; 3]], 3).expect("a state");
+        assert!(
+            chosen.holds(&seldom[0]) && !chosen.holds(&seldom[36]),
+            "{chosen:?}"
+        );
+    }
+
+    #[test]
     fn two_trials_meet_where_both_were() {
         let one = [state(20, 80, 450), state(6, 80, 240)].concat();
         let other = [state(20, 400, 450), state(5, 85, 455)].concat();
-        let both = [vec![&one[..]], vec![&other[..]]];
-        let chosen = Place::of_loads(&both, 1).expect("a state");
+        let chosen = Place::of_pair(&one, &other, 5).expect("a state");
         assert!(
             chosen.holds(&one[0]) && chosen.holds(&other[20]),
             "{chosen:?}"
@@ -372,8 +422,8 @@ mod tests {
             !chosen.holds(&one[20]) && !chosen.holds(&other[0]),
             "{chosen:?}"
         );
-        let none = [vec![&one[20..]], vec![&other[..]]];
-        assert_eq!(Place::of_loads(&none, 1), None);
+        assert_eq!(Place::of_pair(&one, &other, 6), None);
+        assert_eq!(Place::of_pair(&one[20..], &other, 5), None);
     }
 
     #[test]

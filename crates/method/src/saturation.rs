@@ -14,6 +14,8 @@ use crate::units::{Rate, Span};
 pub(crate) const OVERLOADED: f64 = 0.98;
 /// A CPU that is busy for this share of a trial is busy in each of its windows.
 const SATURATED: f64 = 0.95;
+/// Windows that each trial of a pair needs in a state.
+pub(crate) const PAIR_WINDOWS_MIN: usize = 6;
 /// Blocks needed for an interval over their medians. Fewer say nothing of how far trials lie apart.
 const BLOCKS_MIN: usize = 3;
 /// Pairs of blocks needed for a cost: one pair has no interval.
@@ -112,8 +114,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// Its windows in this state, where it has enough. The DUT's CPU has to be busy in all alike: what it took for a frame
-    /// then follows from what it forwarded.
+    /// Its windows in this state, where it has enough. What a frame took follows from what they forwarded where the DUT's
+    /// CPU was busy in all of the trial; else nobody knows it.
     #[must_use]
     pub fn at(&self, place: &Place) -> Option<Self> {
         let holds = |window: &&Window| place.holds(window);
@@ -126,13 +128,22 @@ impl Block {
             round_trip_ns: over(|window| window.round_trip_ns)?,
             work_ns: over(|window| window.work_ns),
         };
-        let slower = mean_rate(&self.windows) / mean_rate(&windows);
+        // Time that others took is in no busy time either.
+        let undisturbed = self.windows.iter().filter(|window| !window.disturbed);
+        let slower = mean_rate(&undisturbed.copied().collect::<Vec<_>>()) / mean_rate(&windows);
+        let ns_per_frame = self.ns_per_frame.filter(|_| self.is_saturated());
         (windows.len() >= WINDOWS_MIN).then_some(Self {
-            ns_per_frame: (self.ns_per_frame.map(|ns| ns * slower)).filter(|ns| ns.is_finite()),
+            ns_per_frame: ns_per_frame
+                .map(|ns| ns * slower)
+                .filter(|ns| ns.is_finite()),
             distance: Distance::Steady(at),
             windows,
             ..*self
         })
+    }
+
+    fn is_saturated(&self) -> bool {
+        self.busiest.is_some_and(|busy| busy >= SATURATED)
     }
 
     /// Whether more was sent than its windows took.
@@ -143,13 +154,10 @@ impl Block {
     /// Two trials in the state in which both were, where the DUT's CPU was busy in all of both; else as they are.
     #[must_use]
     pub fn in_one_state(one: &Self, other: &Self) -> (Self, Self) {
-        let both = [one, other];
-        let place = both
-            .iter()
-            .all(|block| block.busiest.is_some_and(|busy| busy >= SATURATED))
-            .then(|| Place::of_loads(&both.map(|block| vec![&block.windows[..]]), 1));
+        let are_saturated = one.is_saturated() && other.is_saturated();
+        let place = Place::of_pair(&one.windows, &other.windows, PAIR_WINDOWS_MIN);
         let at = |place| Some((one.at(&place)?, other.at(&place)?));
-        let found = place.flatten().and_then(at);
+        let found = place.filter(|_| are_saturated).and_then(at);
         found.unwrap_or_else(|| (one.clone(), other.clone()))
     }
 
@@ -368,11 +376,12 @@ impl FrameCost {
     /// The same from the windows that were in this state, in blocks of more than the DUT and the wire take there.
     #[must_use]
     pub fn at(router: &[Block], wire: &[Block], place: &Place) -> Option<Self> {
-        let there = |blocks: &[Block]| -> Vec<Block> {
-            let there = blocks.iter().filter_map(|block| block.at(place));
-            there.filter(Block::is_overloaded).collect()
-        };
-        Self::from_blocks(&there(router), &there(wire), None)
+        let pairs = router.iter().zip(wire);
+        let there = pairs.filter_map(|(router, wire)| router.at(place).zip(wire.at(place)));
+        let are_overloaded =
+            |(router, wire): &(Block, Block)| router.is_overloaded() && wire.is_overloaded();
+        let (router, wire): (Vec<Block>, Vec<Block>) = there.filter(are_overloaded).unzip();
+        Self::from_blocks(&router, &wire, None)
     }
 
     /// From blocks of the router and of a wire in its place, measured in turns: the first of each is a pair, and so

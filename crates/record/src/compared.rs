@@ -13,7 +13,7 @@ use std::fmt;
 /// CPU distances up to this factor apart are the same.
 const SAME_DISTANCE: f64 = 2.0;
 /// A piece of work that takes up to this factor longer was done at the same speed.
-const SAME_SPEED: f64 = 1.5;
+const SAME_SPEED: f64 = 1.2;
 
 /// Whether two round trips of a cache line, ns, are of CPUs at the same distance.
 #[must_use]

@@ -167,10 +167,10 @@ fn other_state(maximum: &Saturation) -> Option<Doubt> {
         name: "other-state",
         weight: Weight::Shifted(2),
         seen: format!(
-            "{:.0} % of the time at overload does not count: another guest used the router's core, or the CPUs were at another distance",
+            "{:.0} % of the undisturbed time at overload does not count: the router's CPU worked at another speed, or the CPUs were at another distance",
             100.0 * share
         ),
-        why: "The router forwards less then. The maximum is that of the fastest state with enough trials.",
+        why: "A neighbour on the core or a longer way to it slows the router. The maximum is that of the fastest core, and of the longest way with it.",
         next: "Expect less of this machine at such times. Cores of your own keep the rate.",
     })
 }

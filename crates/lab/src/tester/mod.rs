@@ -46,7 +46,7 @@ pub use wire::Wire;
 
 pub use crate::traffic::{PortKind, ReceiverPlace};
 
-use crate::bed::{Bed, Front};
+use crate::bed::{Bed, CpuSplit, Front};
 use crate::traffic::Traffic;
 use mpps_ebpf::instruments::sender::Order;
 use mpps_linux::netns::NetNs;
@@ -144,7 +144,7 @@ impl<'bed> Tester<'bed> {
             receivers,
             management: management.transpose()?,
             ledger,
-            watch: Watch::start(&cpus, bed.plan().cpus.ends(), interfaces.stall_watch)?,
+            watch: Watch::start(&cpus, timed(&bed.plan().cpus), interfaces.stall_watch)?,
             other_tasks: OtherTasks::watch(&cpus, &kernel_threads, &router_tasks(bed))?,
             warm_up: Span::ZERO,
             forwards_at_most: None,
@@ -208,6 +208,11 @@ impl<'bed> Tester<'bed> {
 }
 
 /// By what the router's tasks on this machine are known. Where its work is done in softirqs, ksoftirqd's time is its busy time.
+/// The CPUs whose state each window of a trial tells. Of several that the DUT has, one would not speak for the others.
+fn timed(cpus: &CpuSplit) -> Option<(usize, usize)> {
+    cpus.ends().filter(|_| cpus.dut.len() == 1)
+}
+
 fn router_tasks(bed: &Bed) -> RouterTasks {
     let plan = bed.plan();
     let alone = |cpu: &usize| plan.nic != Front::Softirq && !plan.cpus.tester.contains(cpu);

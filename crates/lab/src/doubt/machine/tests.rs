@@ -48,7 +48,7 @@ fn a_maximum_that_leaves_out_slower_times_is_doubted() {
         })
     };
     assert_eq!((of(95, 5), of(0, 0)), (None, None));
-    assert!(of(60, 40).is_some_and(|doubt| doubt.seen.starts_with("40 % of the time")));
+    assert!(of(60, 40).is_some_and(|doubt| doubt.seen.starts_with("40 % of the undisturbed time")));
 }
 
 #[test]
