@@ -70,27 +70,34 @@ impl Report<'_> {
         text
     }
 
+    /// In which state the machine was.
+    fn state_note(&self) -> String {
+        let tens = |ns: f64| (ns / 10.0).round() * 10.0;
+        let work = |row: &Row<'_>| row.overload.max_forwarding_work_ns.map(tens);
+        let state = |row: &Row<'_>| {
+            let apart = tens(row.overload.max_forwarding_cpu_distance_ns?);
+            let work = work(row).map_or(String::new(), |ns| format!(" and {ns:.0}"));
+            Some(format!("{apart:.0}{work} ns ({})", row.subject))
+        };
+        let states: Vec<String> = self.rows.iter().filter_map(state).collect();
+        let and_work = match self.rows.iter().any(|row| work(row).is_some()) {
+            true => " and a fixed piece of work on the latter",
+            false => "",
+        };
+        match states.is_empty() {
+            true => String::new(),
+            false => format!(
+                "CPU distance (the round trip of a cache line between the tester's CPU and the router's){and_work}: {}; compare only results in similar states\n",
+                states.join(", ")
+            ),
+        }
+    }
+
     /// What the columns stand for, and what a rate means little without.
     fn notes(&self) -> String {
         let mut text = String::new();
         text.push_str(&self.bed_note());
-        let apart = |row: &Row<'_>| {
-            let tens = |ns: f64| format!("{:.0} ns", (ns / 10.0).round() * 10.0);
-            let apart = tens(row.overload.max_forwarding_cpu_distance_ns?);
-            let work = row.overload.max_forwarding_work_ns;
-            let work = work.map_or_else(String::new, |ns| {
-                format!(", a fixed piece of work on the latter {}", tens(ns))
-            });
-            Some(format!("{apart}{work} ({})", row.subject))
-        };
-        let apart: Vec<String> = self.rows.iter().filter_map(apart).collect();
-        if !apart.is_empty() {
-            let _ = writeln!(
-                text,
-                "CPU distance (the round trip of a cache line between the tester's CPU and the router's): {}; compare only results in similar states",
-                apart.join(", ")
-            );
-        }
+        text.push_str(&self.state_note());
         let bed = self.run.and_then(|run| run.bed.bed());
         if let Some(setup) = bed.and_then(setup_words) {
             let _ = writeln!(text, "set-up script: {setup}");
