@@ -176,7 +176,7 @@ fn a_search_on_such_a_machine_could_not_measure() {
         matches!(
             outcome,
             Outcome::CouldNotMeasure {
-                why: CouldNotMeasure::TooManyVoided(_),
+                why: CouldNotMeasure::TooManyVoided { .. },
                 ..
             }
         ),

@@ -7,7 +7,7 @@ use crate::search::CouldNotMeasure;
 pub const VOIDS_IN_ROW_MAX: u32 = 30;
 
 /// Trials so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Attempts {
     /// Trials run, of any verdict.
     pub trials: u32,
@@ -19,6 +19,8 @@ pub struct Attempts {
     pub not_offered: u32,
     /// Voided trials since the last other one.
     voids_in_row: u32,
+    /// Why the last voided one was.
+    last_void: Option<Void>,
 }
 
 impl Attempts {
@@ -45,7 +47,22 @@ impl Attempts {
         self.trials += 1;
         self.voided += 1;
         self.voids_in_row += 1;
-        (self.voids_in_row > VOIDS_IN_ROW_MAX).then_some(CouldNotMeasure::TooManyVoided(why))
+        self.last_void = Some(why);
+        (self.voids_in_row > VOIDS_IN_ROW_MAX).then(|| self.no_answer())
+    }
+
+    /// Why there is no answer where no trial said anything of the DUT.
+    #[must_use]
+    pub fn no_answer(&self) -> CouldNotMeasure {
+        let trials = self.voids_in_row;
+        match self.last_void {
+            Some(last) if trials > VOIDS_IN_ROW_MAX || trials == self.trials => {
+                CouldNotMeasure::TooManyVoided { trials, last }
+            }
+            _ => CouldNotMeasure::OutOfTrials {
+                trials: self.trials,
+            },
+        }
     }
 
     /// Trials against what a search is allowed. Neither the machine's disturbances nor loads that the tester cannot
@@ -82,7 +99,23 @@ mod tests {
         assert_eq!((attempts.trials, attempts.voided), (310, 300));
         assert_eq!(attempts.counted(15), 10);
         let ends = (0..=VOIDS_IN_ROW_MAX).find_map(|_| attempts.void(WHY));
-        assert_eq!(ends, Some(CouldNotMeasure::TooManyVoided(WHY)));
+        let trials = VOIDS_IN_ROW_MAX + 1;
+        let too_many = CouldNotMeasure::TooManyVoided { trials, last: WHY };
+        assert_eq!(ends, Some(too_many));
+    }
+
+    #[test]
+    fn a_search_cut_short_by_void_trials_alone_names_their_cause() {
+        let mut attempts = Attempts::default();
+        (0..7).for_each(|_| assert_eq!(attempts.void(WHY), None));
+        let all_void = CouldNotMeasure::TooManyVoided {
+            trials: 7,
+            last: WHY,
+        };
+        assert_eq!(attempts.no_answer(), all_void);
+        attempts.not_offered();
+        let mixed = CouldNotMeasure::OutOfTrials { trials: 8 };
+        assert_eq!(attempts.no_answer(), mixed);
     }
 
     #[test]

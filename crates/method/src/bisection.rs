@@ -206,7 +206,7 @@ impl Bisection {
     fn give_up(&mut self, why: CouldNotMeasure) {
         let Attempts { trials, voided, .. } = self.attempts;
         let limited_by = match why {
-            CouldNotMeasure::TooManyVoided(_) => LimitedBy::Disturbed,
+            CouldNotMeasure::TooManyVoided { .. } => LimitedBy::Disturbed,
             _ => LimitedBy::Trials,
         };
         let known = self
@@ -323,7 +323,7 @@ impl Search for Bisection {
     fn found_so_far(&self) -> Vec<GoalResult> {
         let Attempts { trials, voided, .. } = self.attempts;
         let nothing = || Outcome::CouldNotMeasure {
-            why: CouldNotMeasure::OutOfTrials { trials },
+            why: self.attempts.no_answer(),
             trials,
             voided,
         };

@@ -188,6 +188,26 @@ pub enum Void {
     },
 }
 
+impl Void {
+    /// What did it, without figures: two trials that the same thing disturbed have the same cause.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        match self {
+            Self::Steal { cpu, .. } => format!("the hypervisor took CPU {cpu}"),
+            Self::Disturbed {
+                culprit: None, cpu, ..
+            } => format!("CPU {cpu} stood still"),
+            Self::Disturbed {
+                culprit: Some(program),
+                ..
+            }
+            | Self::Others {
+                culprit: program, ..
+            } => format!("another program ({program}) had a CPU of the bed"),
+        }
+    }
+}
+
 impl fmt::Display for Void {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

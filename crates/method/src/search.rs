@@ -3,7 +3,6 @@
 
 use std::fmt;
 
-use crate::attempts::VOIDS_IN_ROW_MAX;
 use crate::goal::LimitedBy;
 use crate::mlr::goal::SearchGoal;
 use crate::reason::{Invalid, Shortfall, Void};
@@ -166,8 +165,13 @@ pub enum Outcome {
 /// Why a search has no answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CouldNotMeasure {
-    /// So many trials in a row were void ([`crate::attempts::VOIDS_IN_ROW_MAX`]); the last one's reason.
-    TooManyVoided(Void),
+    /// Trials in a row were void: more than [`crate::attempts::VOIDS_IN_ROW_MAX`], or all that the time was for.
+    TooManyVoided {
+        /// So many.
+        trials: u32,
+        /// The last one's reason.
+        last: Void,
+    },
     /// The trials, or the time for them, ended before any said something of the DUT.
     OutOfTrials {
         /// So many were run.
@@ -192,10 +196,10 @@ pub enum CouldNotMeasure {
 impl fmt::Display for CouldNotMeasure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooManyVoided(last) => write!(
+            Self::TooManyVoided { trials, last } => write!(
                 f,
-                "over {VOIDS_IN_ROW_MAX} trials in a row were void, the last because {last}: \
-                 measure when the machine is quieter"
+                "{trials} trials in a row were void, the last because {last}: \
+                 stop what disturbs them, or run again when the machine is quieter"
             ),
             Self::OutOfTrials { trials } => {
                 write!(

@@ -6,8 +6,7 @@ use mpps_lab::doubt::{Finding, Reading};
 use mpps_lab::jobs::throughput::{SizeResult, ThroughputPlan};
 use mpps_lab::line::{self, whole_fps};
 use mpps_method::{
-    Claim, CouldNotMeasure, FrameSpec, Irregular, LossRate, Outcome, SearchGoal, SearchPlan,
-    Stability, Trial,
+    Claim, FrameSpec, Irregular, LossRate, Outcome, SearchGoal, SearchPlan, Stability, Trial,
 };
 use mpps_record::{self as record, LossAbove, Place, RateIs, ResultLine, Run, StandsOn};
 
@@ -139,12 +138,7 @@ fn ended(line: ResultLine, how: &Outcome) -> ResultLine {
         }
     };
     let why = match *how {
-        Outcome::CouldNotMeasure { why, .. } => Some(match why {
-            CouldNotMeasure::TooManyVoided(last) => {
-                format!("the machine was too disturbed, at last because {last}")
-            }
-            other => other.to_string(),
-        }),
+        Outcome::CouldNotMeasure { why, .. } => Some(why.to_string()),
         Outcome::Found { .. } | Outcome::NoneLossless { .. } => None,
     };
     ResultLine {

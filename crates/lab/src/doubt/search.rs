@@ -4,6 +4,7 @@ use super::{Doubt, Weighed, Weight};
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::{GoalResult, Irregular, Outcome, Span, Stability, Trial, Verdict};
 use mpps_record::doubts::UNSTABLE;
+use std::collections::BTreeMap;
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let (stability, searched) = (&weighed.gated.stability, weighed.searched);
@@ -26,7 +27,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         unstable(stability),
         gate_unknown(stability),
         contradiction(&searched.trials),
-        voided(voids, trials),
+        voided(voids, trials, &searched.trials),
         out_of_trials(&searched.result),
         short_trial(searched.result.final_trial),
     ];
@@ -82,17 +83,33 @@ fn contradiction(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     })
 }
 
-pub(super) fn voided(voided: u32, trials: u32) -> Option<Doubt> {
+/// The cause is that of the void trials among `judged`, where the caller keeps them.
+pub(super) fn voided(voided: u32, trials: u32, judged: &[(Trial, Verdict)]) -> Option<Doubt> {
     (voided > 0).then(|| Doubt {
         name: "voided",
         weight: Weight::Unsure(3),
-        seen: match voided {
-            1 => format!("1 of {trials} trials was void, so it was run again"),
-            _ => format!("{voided} of {trials} trials were void, so they were run again"),
+        seen: match commonest_cause(judged) {
+            None => format!("void trials: {voided} of {trials}"),
+            Some((times, cause)) => {
+                let mostly = if times < voided { "mostly " } else { "" };
+                format!("void trials: {voided} of {trials}, {mostly}because {cause}")
+            }
         },
-        why: "The machine may have disturbed the other trials too.",
-        next: "Run again when the machine is quieter. Compare in pairs only.",
+        why: "Void trials are run again. What disturbed them may have disturbed the others too.",
+        next: "Stop the program that is named, or run again when the machine is quieter.",
     })
+}
+
+/// What made most of the void trials void, and how many of them.
+fn commonest_cause(judged: &[(Trial, Verdict)]) -> Option<(u32, String)> {
+    let mut causes: BTreeMap<String, u32> = BTreeMap::new();
+    for (_, verdict) in judged {
+        if let Verdict::Void(why) = verdict {
+            *causes.entry(why.cause()).or_default() += 1;
+        }
+    }
+    let most = causes.into_iter().max_by_key(|(_, times)| *times);
+    most.map(|(cause, times)| (times, cause))
 }
 
 /// Where the trials ended before the bounds were as close as asked for.
@@ -125,7 +142,7 @@ pub(super) fn short_trial(trial: Span) -> Option<Doubt> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_method::Rate;
+    use mpps_method::{Rate, TaskName, Void};
 
     #[test]
     fn a_load_that_passed_and_failed_is_doubted() {
@@ -144,5 +161,29 @@ mod tests {
             "2.000 Mfps passed in one trial and failed in another"
         );
         assert_eq!(contradiction(&trials(1e6)), None);
+    }
+
+    #[test]
+    fn void_trials_are_doubted_with_their_commonest_cause() {
+        let void = |cpu, culprit| {
+            let why = Void::Disturbed {
+                cpu,
+                culprit: culprit,
+                longest: Span::from_millis(8),
+                share: 1.0,
+                bound: 0.5,
+            };
+            (Trial::default(), Verdict::Void(why))
+        };
+        let seen = |trials: &[_]| voided(trials.len() as u32, 9, trials).map(|doubt| doubt.seen);
+        let python = [0, 1].map(|cpu| void(cpu, Some(TaskName(*b"python3\0\0\0\0\0\0\0\0\0"))));
+        let by_python =
+            "void trials: 2 of 9, because another program (python3) had a CPU of the bed";
+        assert_eq!(seen(&python).as_deref(), Some(by_python));
+        let mixed = [python.as_slice(), &[void(1, None)]].concat();
+        let mostly =
+            "void trials: 3 of 9, mostly because another program (python3) had a CPU of the bed";
+        assert_eq!(seen(&mixed).as_deref(), Some(mostly));
+        assert_eq!(seen(&[]), None);
     }
 }

@@ -231,7 +231,7 @@ fn voids_without_end_do_end() {
     }
     let end = outcome(search.next());
     let Outcome::CouldNotMeasure {
-        why: CouldNotMeasure::TooManyVoided(_),
+        why: CouldNotMeasure::TooManyVoided { .. },
         ..
     } = end
     else {

@@ -83,10 +83,7 @@ impl Mlr {
                     trials,
                     voided,
                 },
-                None => no_answer(
-                    self.gave_up
-                        .unwrap_or(CouldNotMeasure::OutOfTrials { trials }),
-                ),
+                None => no_answer(self.gave_up.unwrap_or_else(|| self.attempts.no_answer())),
             };
         };
         let (lossy, limited_by) = match self.limited_by(lossless, known) {
@@ -94,7 +91,7 @@ impl Mlr {
             Some(other) => (None, other),
             None => {
                 let ended = match self.gave_up {
-                    Some(CouldNotMeasure::TooManyVoided(_)) => LimitedBy::Disturbed,
+                    Some(CouldNotMeasure::TooManyVoided { .. }) => LimitedBy::Disturbed,
                     _ => LimitedBy::Trials,
                 };
                 (upper.or_else(|| likely(lower)), ended)

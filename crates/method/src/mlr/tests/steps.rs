@@ -201,7 +201,7 @@ fn voids_without_end_do_end() {
     let (_, next) = driven(plan(Preset::Csit), &[said(VOID); ENOUGH as usize]);
     for result in results(next) {
         let Outcome::CouldNotMeasure {
-            why: CouldNotMeasure::TooManyVoided(_),
+            why: CouldNotMeasure::TooManyVoided { .. },
             voided: ENOUGH,
             ..
         } = result.outcome
