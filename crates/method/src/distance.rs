@@ -28,6 +28,23 @@ pub struct At {
 }
 
 impl At {
+    /// Of a trial, the medians over its windows, for most of its time it need not have been there; of one whose windows
+    /// nobody timed, where it was steady.
+    #[must_use]
+    pub fn mostly(trial: &Trial) -> Option<Self> {
+        let over = |of: fn(&Window) -> Option<u64>| median(&known(&trial.windows, of));
+        let Some(round_trip_ns) = over(|one| one.round_trip_ns) else {
+            return match Distance::from_trial(trial) {
+                Distance::Steady(at) => Some(at),
+                Distance::Unknown | Distance::Changed => None,
+            };
+        };
+        Some(Self {
+            round_trip_ns,
+            work_ns: over(|one| one.work_ns),
+        })
+    }
+
     /// Whether the machine was in the same state, as far as anybody knows.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
@@ -140,27 +157,38 @@ impl Place {
             && within(window.work_ns, self.work_ns, SAME_SPEED)
     }
 
-    /// Where most of the trials were, each of which has windows enough there; `wanted` trials of each load are enough. Of
-    /// several such states that in which the DUT's CPU is fastest, then the one farther apart, then the one with the most
-    /// windows. What was forwarded is not asked. `None` where nobody knows the states of half of the windows.
+    /// Where most of the trials were, each of which has windows enough there; `wanted` trials are enough. Of several such
+    /// states that in which the DUT's CPU is fastest, then the one farther apart, then the one with the most windows. What
+    /// was forwarded is not asked. `None` where nobody knows the states of half of the windows.
     #[must_use]
-    pub fn of_loads(loads: &[Vec<&[Window]>], wanted: usize) -> Option<Self> {
-        let mut tried: Vec<Held> = tried(loads).collect();
-        let trials = |held: &Held| held.trials.min(wanted);
-        let most = tried.iter().map(trials).max().filter(|most| *most > 0)?;
-        tried.retain(|held| trials(held) == most);
-        let fastest = tried
-            .iter()
-            .map(|held| held.work_ns)
-            .fold(f64::INFINITY, f64::min);
-        tried.retain(|held| held.work_ns <= ALIKE_SPEED * fastest);
-        let farthest = tried
-            .iter()
-            .map(|held| held.round_trip_ns)
-            .fold(0.0, f64::max);
-        tried.retain(|held| SAME_DISTANCE * held.round_trip_ns >= farthest);
-        let chosen = tried.into_iter().max_by_key(|held| held.windows);
-        chosen.map(|held| held.place)
+    pub fn of_trials(trials: Vec<&[Window]>, wanted: usize) -> Option<Self> {
+        chosen(&[trials], wanted).map(|held| held.place)
+    }
+
+    /// The same of two loads: one state for both, where it holds as many trials of each as a state of its own and the DUT's
+    /// CPU is as fast there. Else each has its own: a slow state of one load takes no fast one from the other.
+    #[must_use]
+    pub fn of_loads(loads: &[Vec<&[Window]>; 2], wanted: usize) -> [Option<Self>; 2] {
+        let own = loads
+            .each_ref()
+            .map(|load| chosen(std::slice::from_ref(load), wanted));
+        let is_as_good = |both: &Held, own: &Held| {
+            both.trials >= own.trials.min(wanted) && both.work_ns <= ALIKE_SPEED * own.work_ns
+        };
+        let both = chosen(loads, wanted)
+            .filter(|both| own.iter().flatten().all(|own| is_as_good(both, own)));
+        match both {
+            Some(both) => [Some(both.place); 2],
+            None => own.map(|held| held.map(|held| held.place)),
+        }
+    }
+
+    /// Whether a trial was there long enough for that to be a state of it.
+    #[must_use]
+    pub fn is_state_of(&self, windows: &[Window]) -> bool {
+        let there = windows.iter().filter(|window| self.holds(window)).count();
+        let undisturbed = windows.iter().filter(|window| !window.disturbed).count();
+        there >= WINDOWS_MIN.max(undisturbed / PART)
     }
 
     /// Where both trials of a pair have the most windows, and each at least so many.
@@ -171,6 +199,21 @@ impl Place {
         let chosen = tried.max_by_key(|held| held.fewest);
         chosen.map(|held| held.place)
     }
+}
+
+/// The state that [`Place::of_trials`] tells of, for all of these loads.
+fn chosen(loads: &[Vec<&[Window]>], wanted: usize) -> Option<Held> {
+    let mut tried: Vec<Held> = tried(loads).collect();
+    let trials = |held: &Held| held.trials.min(wanted);
+    let most = tried.iter().map(trials).max().filter(|most| *most > 0)?;
+    tried.retain(|held| trials(held) == most);
+    let works = tried.iter().map(|held| held.work_ns);
+    let fastest = works.fold(f64::INFINITY, f64::min);
+    tried.retain(|held| held.work_ns <= ALIKE_SPEED * fastest);
+    let round_trips = tried.iter().map(|held| held.round_trip_ns);
+    let farthest = round_trips.fold(0.0, f64::max);
+    tried.retain(|held| SAME_DISTANCE * held.round_trip_ns >= farthest);
+    tried.into_iter().max_by_key(|held| held.windows)
 }
 
 /// What a state holds of some trials.
@@ -190,10 +233,7 @@ impl Held {
     fn new(place: Place, loads: &[Vec<&[Window]>]) -> Option<Self> {
         let there =
             |windows: &&[Window]| windows.iter().filter(|window| place.holds(window)).count();
-        let is_enough = |windows: &&&[Window]| {
-            let undisturbed = windows.iter().filter(|window| !window.disturbed).count();
-            there(windows) >= WINDOWS_MIN.max(undisturbed / PART)
-        };
+        let is_enough = |windows: &&&[Window]| place.is_state_of(windows);
         let measured = loads.iter().filter(|load| !load.is_empty());
         let trials = measured.map(|load| load.iter().filter(is_enough).count());
         let held = loads.iter().flatten().copied().flatten();
@@ -367,7 +407,7 @@ mod tests {
         let both = [shared.clone(), full].concat();
         let of = |trials: &[&Vec<Window>]| {
             let trials = trials.iter().map(|windows| windows.as_slice()).collect();
-            Place::of_loads(&[trials], 3).expect("a state")
+            Place::of_trials(trials, 3).expect("a state")
         };
         let chosen = of(&[&both, &both, &both, &shared]);
         assert!(
@@ -387,10 +427,27 @@ mod tests {
             chosen.holds(&apart[9]) && !chosen.holds(&apart[0]),
             "{chosen:?}"
         );
-        assert_eq!(
-            Place::of_loads(&[vec![&[Window::default(); 9][..]]], 3),
-            None
-        );
+        assert_eq!(Place::of_trials(vec![&[Window::default(); 9]], 3), None);
+    }
+
+    #[test]
+    fn a_slow_load_takes_no_fast_state_from_the_other() {
+        let (fast, slow) = (state(30, 80, 240), state(30, 80, 330));
+        let mixed = [fast.clone(), slow.clone()].concat();
+        let of = |most: &[Window], little: &[Window]| {
+            Place::of_loads(&[vec![most; 3], vec![little; 3]], 3).map(Option::unwrap)
+        };
+        // Both were fast for a time: one state for both.
+        let [most, little] = of(&mixed, &mixed);
+        assert!(most == little && most.holds(&fast[0]), "{most:?}");
+        // One of them never was.
+        let [most, little] = of(&mixed, &slow);
+        assert!(most.holds(&fast[0]) && !most.holds(&slow[0]), "{most:?}");
+        assert!(little.holds(&slow[0]), "{little:?}");
+        // At one speed the distance of both goes before the larger one of a load.
+        let far = state(30, 400, 240);
+        let [most, little] = of(&[far, fast.clone()].concat(), &fast);
+        assert!(most == little && most.holds(&fast[0]), "{most:?}");
     }
 
     #[test]
@@ -398,11 +455,11 @@ mod tests {
         // All at one speed, within 15 %, but for one window.
         let mut quiet: Vec<Window> = (0..40).flat_map(|n| state(1, 80, 200 + n % 30)).collect();
         quiet[7].work_ns = Some(135);
-        let chosen = Place::of_loads(&[vec![&quiet[..]; 3]], 3).expect("a state");
+        let chosen = Place::of_trials(vec![&quiet[..]; 3], 3).expect("a state");
         assert!(quiet.iter().filter(|window| chosen.holds(window)).count() >= 39);
         // A neighbour that is gone for a tenth of the time leaves no state of its own.
         let seldom = [state(36, 80, 450), state(4, 80, 240)].concat();
-        let chosen = Place::of_loads(&[vec![&seldom[..]; 3]], 3).expect("a state");
+        let chosen = Place::of_trials(vec![&seldom[..]; 3], 3).expect("a state");
         assert!(
             chosen.holds(&seldom[0]) && !chosen.holds(&seldom[36]),
             "{chosen:?}"

@@ -24,7 +24,7 @@ const PAIRS_MIN: usize = 2;
 const CONFIDENCE: f64 = 0.95;
 
 /// A median with its 95 % confidence interval; the unit is that of the samples.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interval {
     /// Lower end.
     pub low: f64,
@@ -190,7 +190,7 @@ fn mean_rate(windows: &[Window]) -> f64 {
 }
 
 /// What a DUT forwards at overload.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Saturation {
     /// Load really sent, fps.
     pub offered: Interval,
@@ -204,6 +204,8 @@ pub struct Saturation {
     pub disturbed: u32,
     /// Windows left out, for the machine was in another state in them: another distance, or a neighbour on the core.
     pub other_state: u32,
+    /// What the median one of these windows forwarded, fps; `None` without any.
+    pub other_state_fps: Option<f64>,
     /// The state in which all windows were on which this stands; `None` where it is unknown.
     pub place: Option<Place>,
     /// A fixed piece of work on the DUT's CPU in them, ns.
@@ -225,12 +227,19 @@ impl Saturation {
         (1..BLOCKS_MIN as u32).contains(&self.trials)
     }
 
-    /// From the blocks of two loads, in one state of the machine for both; where that is unknown, at one distance for both;
-    /// where that leaves one of them too little, at its own.
+    /// From the blocks of two loads, each in one state of the machine, the same for both if none of them is slower there;
+    /// where states are unknown, at one distance for both; where that leaves one of them too little, at its own.
     #[must_use]
     pub fn of_two_loads(loads: [&[Block]; 2]) -> [Option<Self>; 2] {
-        if let Some(place) = place(&loads) {
-            return loads.map(|blocks| Self::at(blocks, place));
+        let places = Place::of_loads(&loads.map(windows_of), BLOCKS_MIN);
+        if places.iter().any(Option::is_some) {
+            let [most, little] = loads;
+            let at = |blocks, place: Option<Place>| match place {
+                Some(place) => Self::at(blocks, place),
+                None => Self::of_all_windows(blocks),
+            };
+            let [in_most, in_little] = places;
+            return [at(most, in_most), at(little, in_little)];
         }
         let distances = loads.map(|blocks| blocks.iter().map(|block| block.distance).collect());
         let at = |blocks: &[Block], here: &[usize]| {
@@ -251,7 +260,10 @@ impl Saturation {
 
     /// From the windows in this state of those blocks that have enough of them; from all where none has.
     fn at(blocks: &[Block], place: Place) -> Option<Self> {
-        let here: Vec<Block> = blocks.iter().filter_map(|block| block.at(&place)).collect();
+        let there = |block: &&Block| place.is_state_of(&block.windows);
+        let here: Vec<Block> = (blocks.iter().filter(there))
+            .filter_map(|block| block.at(&place))
+            .collect();
         let Some(found) = Self::of_all_windows(&here) else {
             return Self::of_all_windows(blocks);
         };
@@ -261,9 +273,18 @@ impl Saturation {
         });
         let windows = blocks.iter().flat_map(|block| &block.windows);
         let disturbed = windows.clone().filter(|window| window.disturbed).count() as u32;
+        let in_another = |window: &&Window| {
+            let is_known = window.round_trip_ns.is_some() && window.work_ns.is_some();
+            is_known && !window.disturbed && !place.holds(window)
+        };
+        let elsewhere = Block {
+            windows: windows.filter(in_another).copied().collect(),
+            ..Block::default()
+        };
         Some(Self {
             disturbed,
-            other_state: windows.count() as u32 - disturbed - found.windows,
+            other_state: elsewhere.windows.len() as u32,
+            other_state_fps: median(&elsewhere.rates(false)),
             elsewhere: found.elsewhere + (blocks.len() - here.len()) as u32,
             place: Some(place),
             work_ns: median(&works.collect::<Vec<_>>()),
@@ -276,7 +297,7 @@ impl Saturation {
     /// windows it stands on the disturbed ones, and says so; `None` with fewer than 3 windows in all.
     #[must_use]
     pub fn from_blocks(blocks: &[Block]) -> Option<Self> {
-        match place(&[blocks]) {
+        match Place::of_trials(windows_of(blocks), BLOCKS_MIN) {
             Some(place) => Self::at(blocks, place),
             None => Self::of_all_windows(blocks),
         }
@@ -326,6 +347,7 @@ impl Saturation {
             windows: windows as u32,
             disturbed: (all - undisturbed) as u32,
             other_state: 0,
+            other_state_fps: None,
             place: None,
             work_ns: None,
             only_disturbed,
@@ -336,13 +358,8 @@ impl Saturation {
     }
 }
 
-/// The state of the machine in which blocks of these loads can be compared.
-fn place(loads: &[&[Block]]) -> Option<Place> {
-    let mut all = Vec::new();
-    for blocks in loads {
-        all.push(blocks.iter().map(|block| &block.windows[..]).collect());
-    }
-    Place::of_loads(&all, BLOCKS_MIN)
+fn windows_of(blocks: &[Block]) -> Vec<&[Window]> {
+    blocks.iter().map(|block| &block.windows[..]).collect()
 }
 
 /// The pairs at this distance, ns, as numbers of their places, by the distance of both trials of each. Where nobody says

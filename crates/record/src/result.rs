@@ -141,6 +141,9 @@ pub struct Overload {
     /// the core. Missing in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_state_windows: Option<u32>,
+    /// What the median one of these windows forwarded. Missing in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_state_fps: Option<u64>,
     /// Trials left out because the CPUs were elsewhere in them.
     pub elsewhere_trials: Option<u32>,
     /// What a frame costs there; null where no wire can stand in for the router.

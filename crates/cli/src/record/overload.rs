@@ -21,6 +21,9 @@ pub fn overload(saturated: &Saturated, limit: Option<ForwardingLimit>) -> Overlo
         max_forwarding_cpu_distance_ns: maximum.and_then(|found| found.distance_ns),
         max_forwarding_work_ns: maximum.and_then(|found| found.work_ns),
         other_state_windows: maximum.map(|found| found.other_state),
+        other_state_fps: maximum
+            .and_then(|found| found.other_state_fps)
+            .map(|fps| fps as u64),
         elsewhere_trials: maximum.map(|found| found.elsewhere),
         cost: saturated.cost.as_ref().map(cost),
         exit_program_ns: saturated.exit_program_ns.map(tenths),

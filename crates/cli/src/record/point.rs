@@ -63,13 +63,7 @@ mod tests {
                     busy: Some(busy),
                     windows: 100,
                     disturbed: 3,
-                    distance_ns: None,
-                    elsewhere: 0,
-                    trials: 0,
-                    only_disturbed: false,
-                    other_state: 0,
-                    place: None,
-                    work_ns: None,
+                    ..Saturation::default()
                 }),
                 overloaded,
                 ..Saturated::default()

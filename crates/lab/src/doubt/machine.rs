@@ -3,7 +3,7 @@
 use super::{Doubt, Surroundings, Weighed, Weight};
 use crate::facts::Change;
 use crate::one_run::Holder;
-use mpps_method::distance::{Distance, is_same_distance};
+use mpps_method::distance::{At, is_same_distance};
 use mpps_method::saturation::Saturation;
 use mpps_method::{Disturbed, Outcome, Rate, Rules, Span, Trial, Verdict, speed};
 
@@ -27,8 +27,8 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         doubts.extend(lost_disturbed(&searched.trials, lossless));
     }
     let maximum = weighed.saturated.maximum();
-    let overload_ns = maximum.and_then(|maximum| maximum.distance_ns);
-    doubts.extend(distance_changed(overload_ns, searched.evidence.as_ref()));
+    let evidence = searched.evidence.as_ref().and_then(At::mostly);
+    doubts.extend(distance_changed(maximum.and_then(state_of), evidence));
     doubts.extend(maximum.and_then(few_overloads));
     doubts.extend(maximum.and_then(other_state));
     doubts
@@ -140,22 +140,38 @@ fn spoilt_at(trials: &[(Trial, Verdict)], load: Rate) -> Option<(Disturbed, Span
     spoilt.then_some((disturbed, length))
 }
 
-/// Whether the rate at overload and the one without loss were measured at two CPU distances. The round trips of a cache
-/// line are compared: at overload, and in the trial that the result stands on.
-fn distance_changed(overload_ns: Option<f64>, trial: Option<&Trial>) -> Option<Doubt> {
-    let (overload_ns, distance) = overload_ns.zip(trial.map(Distance::from_trial))?;
-    let Distance::Steady(at) = distance else {
-        return None;
+fn state_of(overload: &Saturation) -> Option<At> {
+    Some(At {
+        round_trip_ns: overload.distance_ns?,
+        work_ns: overload.work_ns,
+    })
+}
+
+/// Whether the rate at overload and the one without loss were measured in two states of the machine: at overload, and in
+/// the trial that the result stands on.
+fn distance_changed(overload: Option<At>, trial: Option<At>) -> Option<Doubt> {
+    let (overload, trial) = overload.zip(trial)?;
+    let are_apart = !is_same_distance(overload.round_trip_ns, trial.round_trip_ns);
+    let (what, before, after) = match overload.work_ns.zip(trial.work_ns) {
+        Some((before, after)) if !are_apart => (
+            "a fixed piece of work on the router's CPU took",
+            before,
+            after,
+        ),
+        _ => (
+            "a cache line's round trip between the tester's and the router's CPU took",
+            overload.round_trip_ns,
+            trial.round_trip_ns,
+        ),
     };
-    let trial_ns = at.round_trip_ns;
-    (!is_same_distance(overload_ns, trial_ns)).then(|| Doubt {
+    (!overload.is_same(&trial)).then(|| Doubt {
         name: "distance-changed",
         weight: Weight::Shifted(2),
         seen: format!(
-            "the tester's and the router's CPU were {overload_ns:.0} ns apart at overload and {trial_ns:.0} ns in the trial without loss"
+            "{what} {before:.0} ns at overload and {after:.0} ns in the trial without loss"
         ),
-        why: "A frame costs a quarter more at the longer distance. The two rates cannot be compared.",
-        next: "Run again. The record has the distance of each trial.",
+        why: "A frame costs more where either takes longer. The two rates cannot be compared.",
+        next: "Run again. The record has both for each trial.",
     })
 }
 
@@ -167,12 +183,28 @@ fn other_state(maximum: &Saturation) -> Option<Doubt> {
         name: "other-state",
         weight: Weight::Shifted(2),
         seen: format!(
-            "{:.0} % of the undisturbed time at overload does not count: the router's CPU worked at another speed, or the CPUs were at another distance",
-            100.0 * share
+            "{:.0} % of the undisturbed time at overload does not count, for the router's CPU had another speed or distance{}",
+            100.0 * share,
+            forwarded_elsewhere(maximum)
         ),
-        why: "A neighbour on the core or a longer way to it slows the router. The maximum is that of the fastest core, and of the longest way with it.",
-        next: "Expect less of this machine at such times. Cores of your own keep the rate.",
+        why: "Another guest on the core slows the router. So does a larger CPU distance. The maximum is that of one such state.",
+        next: "Compare only results in similar states. Dedicated cores keep one state.",
     })
+}
+
+fn forwarded_elsewhere(maximum: &Saturation) -> String {
+    let Some(fps) = maximum.other_state_fps else {
+        return String::new();
+    };
+    let percent = 100.0 * (fps / maximum.forwarding.middle - 1.0);
+    let than = match percent.is_sign_negative() {
+        true => "less",
+        false => "more",
+    };
+    format!(
+        "; the router then forwarded {:.0} % {than} (median)",
+        percent.abs()
+    )
 }
 
 fn few_overloads(maximum: &Saturation) -> Option<Doubt> {
@@ -183,7 +215,7 @@ fn few_overloads(maximum: &Saturation) -> Option<Doubt> {
             1 => "the maximum forwarding rate stands on 1 trial".to_owned(),
             trials => format!("the maximum forwarding rate stands on {trials} trials"),
         },
-        why: "In the others the CPUs were at another distance, or the machine disturbed them. The interval is the range of the windows of these trials.",
+        why: "The other trials do not count: the CPUs were in another state, or the machine disturbed them. The interval is the range of the windows that count.",
         next: QUIETER,
     })
 }

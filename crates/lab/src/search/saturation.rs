@@ -52,11 +52,11 @@ impl Saturated {
     /// The maximum forwarding rate (RFC 2285 3.6.3): the highest at any load measured here.
     #[must_use]
     pub fn maximum(&self) -> Option<&Saturation> {
-        // Loads are compared only if the CPUs were at the same distance: at another one a frame costs more or less.
+        // Where nobody timed the windows, loads are compared at the same distance only: fewer trials tell of it.
         let most_ns = self.at_most.as_ref().and_then(|most| most.distance_ns);
         let little = self.at_little_more.as_ref().filter(|little| {
             let both = most_ns.zip(little.distance_ns);
-            both.is_none_or(|(one, other)| is_same_distance(one, other))
+            little.place.is_some() || both.is_none_or(|(one, other)| is_same_distance(one, other))
         });
         let both = self.at_most.iter().chain(little);
         both.max_by(|a, b| a.forwarding.middle.total_cmp(&b.forwarding.middle))
@@ -188,9 +188,13 @@ pub fn measure(
         at_little_more,
         ..Saturated::default()
     };
-    // Router and wire are compared at the same overload. At a higher one each frame costs more, because the sender keeps
-    // trying a full ring.
-    let cost = cost(&found, [(&little, &wire_little), (&most, &wire)]);
+    // Router and wire are compared at the same overload, first at that of the maximum. At a higher one each frame costs
+    // more, because the sender keeps trying a full ring.
+    let mut pairs = [(&little, &wire_little), (&most, &wire)];
+    if found.maximum() == found.at_most.as_ref() {
+        pairs.reverse();
+    }
+    let cost = cost(&found, pairs);
     let carried = wire
         .saturation()
         .map(|found| Rate::from_fps(found.forwarding.middle));
@@ -311,23 +315,13 @@ pub fn simulate(router: &Properties) -> Saturated {
             ..interval(forwarded)
         },
         busy: Some(forwarded / router.capacity.fps().max(1.0)),
-        windows: 0,
-        disturbed: 0,
-        only_disturbed: false,
-        other_state: 0,
-        place: None,
-        work_ns: None,
-        distance_ns: None,
-        elsewhere: 0,
-        trials: 0,
+        ..Saturation::default()
     };
     Saturated {
         at_most: Some(at_most),
-        at_little_more: None,
-        cost: None,
-        exit_program_ns: None,
         ceiling,
         overloaded: router.capacity < ceiling,
+        ..Saturated::default()
     }
 }
 

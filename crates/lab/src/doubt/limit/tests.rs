@@ -142,14 +142,7 @@ fn saturated(offered: f64, busy: f64) -> Saturated {
             forwarding: interval(1e6),
             busy: Some(busy),
             windows: 9,
-            disturbed: 0,
-            distance_ns: None,
-            elsewhere: 0,
-            trials: 0,
-            only_disturbed: false,
-            other_state: 0,
-            place: None,
-            work_ns: None,
+            ..Saturation::default()
         }),
         ..Saturated::default()
     }

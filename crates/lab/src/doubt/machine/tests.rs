@@ -1,7 +1,7 @@
 use super::super::tests::{found_by, result};
 use super::super::{Gated, Saturated, Searched};
 use super::*;
-use mpps_method::saturation::Interval;
+use mpps_method::saturation::{Interval, Window};
 use mpps_method::{CpuExchange, CpuSpeed, LimitedBy, Stability};
 
 #[test]
@@ -9,18 +9,9 @@ fn a_maximum_of_few_trials_is_doubted() {
     let of = |trials| {
         let interval = Interval::from_samples(&[1e6]).expect("a number");
         few_overloads(&Saturation {
-            offered: interval,
             forwarding: interval,
-            busy: None,
-            windows: 9,
-            disturbed: 0,
-            only_disturbed: false,
-            other_state: 0,
-            place: None,
-            work_ns: None,
-            distance_ns: None,
-            elsewhere: 5,
             trials,
+            ..Saturation::default()
         })
     };
     assert!(of(1).is_some_and(|doubt| doubt.seen.ends_with("stands on 1 trial")));
@@ -30,25 +21,25 @@ fn a_maximum_of_few_trials_is_doubted() {
 
 #[test]
 fn a_maximum_that_leaves_out_slower_times_is_doubted() {
-    let of = |windows, other_state| {
-        let interval = Interval::from_samples(&[1e6]).expect("a number");
-        super::other_state(&Saturation {
-            offered: interval,
-            forwarding: interval,
-            busy: None,
+    let of = |windows, other_state, other_state_fps| {
+        let found = super::other_state(&Saturation {
+            forwarding: Interval::from_samples(&[1e6]).expect("a number"),
             windows,
-            disturbed: 0,
-            only_disturbed: false,
             other_state,
-            place: None,
-            work_ns: None,
-            distance_ns: None,
-            elsewhere: 0,
-            trials: 3,
-        })
+            other_state_fps,
+            ..Saturation::default()
+        });
+        found.map(|doubt| doubt.seen)
     };
-    assert_eq!((of(95, 5), of(0, 0)), (None, None));
-    assert!(of(60, 40).is_some_and(|doubt| doubt.seen.starts_with("40 % of the undisturbed time")));
+    assert_eq!((of(95, 5, Some(8e5)), of(0, 0, None)), (None, None));
+    let slower = of(60, 40, Some(7.6e5)).expect("a doubt");
+    assert!(
+        slower.starts_with("40 % of the undisturbed time"),
+        "{slower}"
+    );
+    assert!(slower.ends_with("forwarded 24 % less (median)"), "{slower}");
+    let faster = of(60, 40, Some(1.11e6)).expect("a doubt");
+    assert!(faster.ends_with("forwarded 11 % more (median)"), "{faster}");
 }
 
 #[test]
@@ -60,14 +51,37 @@ fn rates_of_two_cpu_distances_are_doubted() {
         }),
         ..Trial::default()
     };
-    let raised =
-        |overload: f64, trial: &Trial| distance_changed(Some(overload), Some(trial)).is_some();
+    let overload = |round_trip_ns, work_ns| At {
+        round_trip_ns,
+        work_ns,
+    };
+    let raised = |round_trip_ns: f64, trial: &Trial| {
+        distance_changed(Some(overload(round_trip_ns, None)), At::mostly(trial)).is_some()
+    };
     assert!(raised(330.0, &apart(60, 64)));
     assert!(raised(62.0, &apart(310, 330)));
     assert!(!raised(62.0, &apart(60, 80)));
     assert!(!raised(62.0, &apart(60, 330)), "on the way");
-    assert_eq!(distance_changed(None, Some(&apart(60, 64))), None);
-    assert_eq!(distance_changed(Some(60.0), None), None);
+    assert_eq!(distance_changed(None, At::mostly(&apart(60, 64))), None);
+    assert_eq!(distance_changed(Some(overload(60.0, None)), None), None);
+    // Most of the windows were elsewhere, though the trial began and ended there.
+    let window = |round_trip_ns, work_ns| Window {
+        round_trip_ns: Some(round_trip_ns),
+        work_ns: Some(work_ns),
+        ..Window::default()
+    };
+    let trial = Trial {
+        windows: [vec![window(69, 300); 6], vec![window(300, 300); 3]].concat(),
+        ..apart(310, 310)
+    };
+    assert!(raised(290.0, &trial) && !raised(69.0, &trial));
+    let at = |work_ns| Some(overload(69.0, Some(work_ns)));
+    let slower = distance_changed(at(230.0), At::mostly(&trial)).expect("a doubt");
+    assert!(
+        slower.seen.contains("took 230 ns at overload and 300 ns"),
+        "{slower:?}"
+    );
+    assert_eq!(distance_changed(at(290.0), At::mostly(&trial)), None);
 }
 
 #[test]
