@@ -156,7 +156,19 @@ fn compare(one: &Side<'_>, other: &Side<'_>, terms: Terms<'_>) -> Result<Differe
     } else {
         ToldBy::Rate
     };
-    let rate_change = change(rates.0.into(), rates.1.into());
+    // What one CPU's lower speed may have done is no difference of the set-ups: rates go as the speed of the work.
+    let slowness = works.map_or(1.0, |(one, other)| other / one);
+    let rate_change = change(rates.0.into(), as_fast(rates.1.into(), slowness));
+    let costs = costs.map(|(one, other)| {
+        let [total_ns, router_ns] =
+            [other.total_ns, other.router_ns].map(|cost| as_fast(cost, 1.0 / slowness));
+        let other = FrameCost {
+            total_ns,
+            router_ns,
+            ..other
+        };
+        (one, other)
+    });
     let cost_change = costs.and_then(|(one, other)| change(one.total_ns, other.total_ns));
     let decides = match told_by {
         ToldBy::Cost => cost_change.ok_or(Refusal::Lacks("cost of a frame"))?,
@@ -175,6 +187,15 @@ fn compare(one: &Side<'_>, other: &Side<'_>, terms: Terms<'_>) -> Result<Differe
         fixed_cost_ns: None,
         pairs: None,
     })
+}
+
+/// A value with what it would be at another speed of the CPU, this many times as large, in its interval.
+fn as_fast(value: Interval<f64>, times: f64) -> Interval<f64> {
+    Interval {
+        low: value.low * times.min(1.0),
+        high: value.high * times.max(1.0),
+        ..value
+    }
 }
 
 /// Whether two profiles can be compared by stage. Each comes with the first line of its run.

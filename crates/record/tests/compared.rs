@@ -76,6 +76,23 @@ fn results_alike_in_all_else_are_compared() {
     // Each within 1 %: two of them may differ by 2 %.
     let same = compare(&none, &result(1_601_000, 325.0));
     assert_eq!(same.finding, Finding::NotDecided, "{same}");
+    // The other router's CPU took 16 % longer for the same work: that may be all there is to it.
+    let at_work = |fps, router_ns, work_ns| {
+        let mut one = result(fps, router_ns);
+        one.overload.max_forwarding_work_ns = Some(work_ns);
+        one
+    };
+    let (fast, slow) = (
+        at_work(1_600_000, 325.0, 285.0),
+        at_work(1_380_000, 420.0, 331.0),
+    );
+    assert_eq!(compare(&fast, &slow).finding, Finding::NotDecided);
+    assert_eq!(compare(&slow, &fast).finding, Finding::NotDecided);
+    let steady = at_work(1_380_000, 420.0, 285.0);
+    assert_eq!(compare(&fast, &steady).finding, Finding::Different);
+    // A slower CPU hides no gain.
+    let slow_gain = at_work(1_900_000, 220.0, 331.0);
+    assert_eq!(compare(&fast, &slow_gain).finding, Finding::Different);
     let mut ends_first = none.clone();
     ends_first.overload.max_forwarding_limited_by = Some(ForwardingLimit::Tester);
     let found = compare(&ends_first, &rules);
