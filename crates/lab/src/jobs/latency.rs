@@ -21,8 +21,10 @@ use crate::trial;
 use mpps_method::{Counts, FrameSpec, Histogram, Offer, Rate, Span, Trial, Verdict};
 use mpps_record::{self as record, LatencyLine};
 
-/// Length of a turn: the machine's drift is slower, and what surrounds a trial is a third of its length.
+/// The longest turn: the machine's drift is slower.
 const TURN: Span = Span::from_millis(2_000);
+/// So many turns at least share the time of a load: fewer do not show by how much equal trials differ.
+pub const TURNS_MIN: u64 = 3;
 /// So many rounds more make up for trials that do not count.
 const MORE_ROUNDS: u64 = 3;
 /// After so many trials that were not offered, and no other, the tester cannot offer the load.
@@ -281,6 +283,10 @@ fn at_loads(
     Ok(())
 }
 
+fn turn(time: Span) -> Span {
+    Span::from_nanos(time.as_nanos() / TURNS_MIN).min(TURN)
+}
+
 /// A tester that times every frame, in batches of one, and whose receiver waits for no timer.
 ///
 /// # Errors
@@ -296,7 +302,7 @@ pub fn raise<'a>(
         all_timed: true,
         ..traffic.clone()
     };
-    let longest = trial::longest(time.min(TURN));
+    let longest = trial::longest(turn(time));
     let frames_max = SENDER_MAX.frames_in(longest).max(FIRST_BURST);
     // Merged frames are seen in a burst at first: single ones, as the probe's, are not merged.
     let all_seen = |tester: &mut Tester<'_>| {
@@ -319,7 +325,7 @@ pub fn at_load(
 ) -> Result<LoadLatency, JobError> {
     let offer = Offer {
         rate: load,
-        duration: time.min(TURN),
+        duration: turn(time),
     };
     let wanted = time.as_nanos().div_ceil(offer.duration.as_nanos().max(1));
     let (mut router, mut bed) = (PathLatency::default(), None::<PathLatency>);
