@@ -12,7 +12,9 @@ use mpps_lab::tester::Tester;
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::{clock, kernel, links};
-use mpps_method::{FlowPlan, Invalid, Rules, Span, Verdict};
+use mpps_method::distance::Distance;
+use mpps_method::statistics::median;
+use mpps_method::{CpuExchange, FlowPlan, Invalid, Rules, Span, Verdict};
 
 const FRAMES_MAX: u64 = 1 << 24;
 
@@ -74,6 +76,40 @@ fn windows_know_the_state_of_the_machine() {
         .ends(),
         None
     );
+}
+
+/// Two programs time the distance of the CPUs: timers within the trial, threads before and after it.
+#[test]
+fn both_ways_to_time_the_cpu_distance_agree() {
+    if !support::can_run() {
+        return;
+    }
+    if !kernel::release().expect("a kernel").at_least(6, 7) {
+        support::skip!("timers bound to their CPU (Linux 6.7)");
+    }
+    let bed = support::bed();
+    if bed.plan().cpus.ends().is_none() {
+        support::skip!("a CPU for the DUT beside the tester's");
+    }
+    let mut tester = tester(&bed, &support::traffic());
+    let ratios: Vec<f64> = (0..4 * WHOLE_TRIES)
+        .filter_map(|_| {
+            let trial = run(&mut tester, 200_000.0, 100);
+            let CpuExchange { before, after } = trial.exchange?;
+            let [before, after] = [before, after].map(|took| took.as_nanos() as f64);
+            let around = Distance::from_round_trips(before, after);
+            let (Distance::Steady(around), Distance::Steady(within)) =
+                (around, Distance::from_trial(&trial))
+            else {
+                return None;
+            };
+            Some(within.round_trip_ns / around.round_trip_ns)
+        })
+        .collect();
+    let Some(ratio) = median(&ratios) else {
+        support::skip!("a machine in one state for a tenth of a second");
+    };
+    assert!((0.25..4.0).contains(&ratio), "{ratios:?}");
 }
 
 #[test]

@@ -387,9 +387,17 @@ pub struct FrameCost {
     pub router_ns: Interval,
     /// Both.
     pub total_ns: Interval,
+    /// Pairs of trials on which it stands.
+    pub pairs: u32,
 }
 
 impl FrameCost {
+    /// Whether its intervals are the ranges of too few pairs to show how far these lie apart.
+    #[must_use]
+    pub const fn has_few_pairs(&self) -> bool {
+        self.pairs < BLOCKS_MIN as u32
+    }
+
     /// The same from the windows that were in this state, in blocks of more than the DUT and the wire take there.
     #[must_use]
     pub fn at(router: &[Block], wire: &[Block], place: &Place) -> Option<Self> {
@@ -426,6 +434,7 @@ impl FrameCost {
             bed_ns: interval(|pair| pair.1)?,
             router_ns: interval(|pair| pair.0 - pair.1)?,
             total_ns: interval(|pair| pair.0)?,
+            pairs: costs.len() as u32,
         })
     }
 }
@@ -593,6 +602,7 @@ mod tests {
         assert_eq!(cost.router_ns, interval(200.0, 200.0, 200.0));
         assert_eq!(cost.bed_ns, interval(400.0, 500.0, 600.0));
         assert_eq!(cost.total_ns, interval(600.0, 700.0, 800.0));
+        assert!(!cost.has_few_pairs());
         assert_eq!(FrameCost::from_blocks(&router[..1], &wire, None), None);
         // Of two distances the one that is asked for.
         let (mut router, mut wire) = (router, wire);
@@ -604,6 +614,7 @@ mod tests {
         }
         let near = FrameCost::from_blocks(&router, &wire, Some(62.0)).unwrap();
         assert_eq!(near.total_ns, interval(600.0, 650.0, 700.0));
+        assert!(near.has_few_pairs(), "{near:?}");
         assert_eq!(FrameCost::from_blocks(&router, &wire, Some(310.0)), None);
     }
 }

@@ -66,6 +66,7 @@ mod tests {
             bed_ns: interval(430.0),
             router_ns: interval(225.26),
             total_ns: interval(655.26),
+            pairs: 3,
         });
         let entry = serde_json::to_value(cost).expect("serialises");
         assert_eq!(

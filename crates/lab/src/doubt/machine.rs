@@ -4,7 +4,7 @@ use super::{Doubt, Surroundings, Weighed, Weight};
 use crate::facts::Change;
 use crate::one_run::Holder;
 use mpps_method::distance::{At, is_same_distance};
-use mpps_method::saturation::Saturation;
+use mpps_method::saturation::{FrameCost, Saturation};
 use mpps_method::{Disturbed, Outcome, Rate, Rules, Span, Trial, Verdict, speed};
 
 /// Steal above this share can move a result (the quiet machine's bound).
@@ -31,6 +31,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     doubts.extend(distance_changed(maximum.and_then(state_of), evidence));
     doubts.extend(maximum.and_then(few_overloads));
     doubts.extend(maximum.and_then(other_state));
+    doubts.extend(weighed.saturated.cost.as_ref().and_then(few_pairs));
     doubts
 }
 
@@ -216,6 +217,16 @@ fn few_overloads(maximum: &Saturation) -> Option<Doubt> {
             trials => format!("the maximum forwarding rate stands on {trials} trials"),
         },
         why: "The other trials do not count: the CPUs were in another state, or the machine disturbed them. The interval is the range of the windows that count.",
+        next: QUIETER,
+    })
+}
+
+fn few_pairs(cost: &FrameCost) -> Option<Doubt> {
+    cost.has_few_pairs().then(|| Doubt {
+        name: "few-cost-pairs",
+        weight: Weight::Unsure(1),
+        seen: format!("the cost of a frame stands on {} pairs of trials", cost.pairs),
+        why: "The other pairs do not count: the CPUs were in another state, or the machine disturbed them. The interval is the range of these pairs.",
         next: QUIETER,
     })
 }

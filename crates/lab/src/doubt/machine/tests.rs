@@ -20,6 +20,21 @@ fn a_maximum_of_few_trials_is_doubted() {
 }
 
 #[test]
+fn a_cost_of_two_pairs_is_doubted() {
+    let of = |pairs| {
+        let part = Interval::default();
+        few_pairs(&FrameCost {
+            bed_ns: part,
+            router_ns: part,
+            total_ns: part,
+            pairs,
+        })
+    };
+    assert!(of(2).is_some_and(|doubt| doubt.seen.ends_with("stands on 2 pairs of trials")));
+    assert_eq!(of(3), None);
+}
+
+#[test]
 fn a_maximum_that_leaves_out_slower_times_is_doubted() {
     let of = |windows, other_state, other_state_fps| {
         let found = super::other_state(&Saturation {
