@@ -1,7 +1,9 @@
 use super::*;
 use crate::plan::tests::plan;
 use mpps_lab::search::saturation::Saturated;
-use mpps_method::{Counts, CpuBusy, Direction, Ledger, LimitedBy, Rate, Rules, Shortfall, Span};
+use mpps_method::{
+    CouldNotMeasure, Counts, CpuBusy, Direction, Ledger, LimitedBy, Rate, Rules, Shortfall, Span,
+};
 
 fn line(finding: &Finding, words: &str) -> ResultLine {
     result_line(finding, &plan(words).measurement, StandsOn::default())
