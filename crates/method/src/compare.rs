@@ -90,7 +90,7 @@ pub enum Finding {
 pub struct LeftOut {
     /// Too few windows of a trial were undisturbed.
     pub disturbed: u32,
-    /// The CPUs were not at one distance in both trials, as they were in half of the others or more.
+    /// The machine was not in one state in both trials, as it was in half of the others or more.
     pub distance: u32,
     /// A DUT forwarded all that was sent.
     pub not_overloaded: u32,

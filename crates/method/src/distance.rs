@@ -45,6 +45,10 @@ impl At {
         })
     }
 
+    fn work_or_never(&self) -> f64 {
+        self.work_ns.unwrap_or(f64::INFINITY)
+    }
+
     /// Whether the machine was in the same state, as far as anybody knows.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
@@ -162,7 +166,7 @@ impl Place {
     /// was forwarded is not asked. `None` where nobody knows the states of half of the windows.
     #[must_use]
     pub fn of_trials(trials: Vec<&[Window]>, wanted: usize) -> Option<Self> {
-        chosen(&[trials], wanted).map(|held| held.place)
+        chosen(&[trials], wanted).map(|(held, _)| held.place)
     }
 
     /// The same of two loads: one state for both, where it holds as many trials of each as a state of its own and the DUT's
@@ -172,14 +176,15 @@ impl Place {
         let own = loads
             .each_ref()
             .map(|load| chosen(std::slice::from_ref(load), wanted));
-        let is_as_good = |both: &Held, own: &Held| {
-            both.trials >= own.trials.min(wanted) && both.work_ns <= ALIKE_SPEED * own.work_ns
+        let is_as_good = |(both, at): &(Held, At), (own, own_at): &(Held, At)| {
+            both.trials >= own.trials.min(wanted)
+                && at.work_or_never() <= ALIKE_SPEED * own_at.work_or_never()
         };
         let both = chosen(loads, wanted)
             .filter(|both| own.iter().flatten().all(|own| is_as_good(both, own)));
         match both {
-            Some(both) => [Some(both.place); 2],
-            None => own.map(|held| held.map(|held| held.place)),
+            Some((both, _)) => [Some(both.place); 2],
+            None => own.map(|one| one.map(|(held, _)| held.place)),
         }
     }
 
@@ -189,6 +194,30 @@ impl Place {
         let there = windows.iter().filter(|window| self.holds(window)).count();
         let undisturbed = windows.iter().filter(|window| !window.disturbed).count();
         there >= WINDOWS_MIN.max(undisturbed / PART)
+    }
+
+    /// What was timed in the windows of these trials that were there: the medians.
+    fn median<'a>(&self, trials: impl Iterator<Item = &'a [Window]>) -> Option<At> {
+        let held: Vec<&Window> = (trials.flatten())
+            .filter(|window| self.holds(window))
+            .collect();
+        let over = |of: fn(&Window) -> Option<u64>| {
+            let known = held.iter().filter_map(|window| Some(of(window)? as f64));
+            median(&known.collect::<Vec<_>>())
+        };
+        Some(At {
+            round_trip_ns: over(|window| window.round_trip_ns)?,
+            work_ns: Some(over(|window| window.work_ns)?),
+        })
+    }
+
+    /// Whether a whole trial that was steady was there, as far as anybody knows.
+    #[must_use]
+    pub(crate) fn holds_all(&self, at: &At) -> bool {
+        let within = |ns: f64, least: f64, factor: f64| (least..=factor * least).contains(&ns);
+        let is_alike = |ns| within(ns, self.work_ns, SAME_SPEED);
+        within(at.round_trip_ns, self.round_trip_ns, SAME_DISTANCE)
+            && at.work_ns.is_none_or(is_alike)
     }
 
     /// Where both trials of a pair have the most windows, and each at least so many.
@@ -202,21 +231,24 @@ impl Place {
 }
 
 /// The state that [`Place::of_trials`] tells of, for all of these loads.
-fn chosen(loads: &[Vec<&[Window]>], wanted: usize) -> Option<Held> {
+fn chosen(loads: &[Vec<&[Window]>], wanted: usize) -> Option<(Held, At)> {
     let mut tried: Vec<Held> = tried(loads).collect();
     let trials = |held: &Held| held.trials.min(wanted);
     let most = tried.iter().map(trials).max().filter(|most| *most > 0)?;
     tried.retain(|held| trials(held) == most);
-    let works = tried.iter().map(|held| held.work_ns);
+    let mut timed: Vec<(Held, At)> = (tried.into_iter())
+        .filter_map(|held| Some((held, held.place.median(loads.iter().flatten().copied())?)))
+        .collect();
+    let works = timed.iter().map(|(_, at)| at.work_or_never());
     let fastest = works.fold(f64::INFINITY, f64::min);
-    tried.retain(|held| held.work_ns <= ALIKE_SPEED * fastest);
-    let round_trips = tried.iter().map(|held| held.round_trip_ns);
-    let farthest = round_trips.fold(0.0, f64::max);
-    tried.retain(|held| SAME_DISTANCE * held.round_trip_ns >= farthest);
-    tried.into_iter().max_by_key(|held| held.windows)
+    timed.retain(|(_, at)| at.work_or_never() <= ALIKE_SPEED * fastest);
+    let farthest = (timed.iter().map(|(_, at)| at.round_trip_ns)).fold(0.0, f64::max);
+    timed.retain(|(_, at)| SAME_DISTANCE * at.round_trip_ns >= farthest);
+    timed.into_iter().max_by_key(|(held, _)| held.windows)
 }
 
 /// What a state holds of some trials.
+#[derive(Clone, Copy)]
 struct Held {
     place: Place,
     /// Trials with windows enough there, in the load with the fewest of them.
@@ -224,9 +256,6 @@ struct Held {
     /// Windows of all, and of the trial with the fewest.
     windows: usize,
     fewest: usize,
-    /// Medians over these windows.
-    round_trip_ns: f64,
-    work_ns: f64,
 }
 
 impl Held {
@@ -236,19 +265,11 @@ impl Held {
         let is_enough = |windows: &&&[Window]| place.is_state_of(windows);
         let measured = loads.iter().filter(|load| !load.is_empty());
         let trials = measured.map(|load| load.iter().filter(is_enough).count());
-        let held = loads.iter().flatten().copied().flatten();
-        let held: Vec<&Window> = held.filter(|window| place.holds(window)).collect();
-        let over = |of: fn(&Window) -> Option<u64>| {
-            let known = held.iter().filter_map(|window| Some(of(window)? as f64));
-            median(&known.collect::<Vec<_>>())
-        };
         Some(Self {
             place,
             trials: trials.min()?,
-            windows: held.len(),
+            windows: loads.iter().flatten().map(there).sum(),
             fewest: loads.iter().flatten().map(there).min()?,
-            round_trip_ns: over(|window| window.round_trip_ns)?,
-            work_ns: over(|window| window.work_ns)?,
         })
     }
 }
@@ -263,9 +284,11 @@ fn tried<'a>(loads: &'a [Vec<&'a [Window]>]) -> impl Iterator<Item = Held> + 'a 
     let timed = all.iter().filter(|window| window.work_ns.is_some()).count();
     let least = |values: &[f64]| -> Vec<f64> {
         let at = (0..GRID).map(|n| n as f64 / GRID as f64);
-        at.filter_map(|share| quantile(values, share))
+        let mut least: Vec<f64> = (at.filter_map(|share| quantile(values, share)))
             .filter(|_| 2 * timed >= all.len())
-            .collect()
+            .collect();
+        least.dedup();
+        least
     };
     let (round_trips, works) = (least(&round_trips), least(&works));
     let places = round_trips.into_iter().flat_map(move |round_trip_ns| {

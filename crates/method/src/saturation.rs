@@ -142,7 +142,7 @@ impl Block {
         })
     }
 
-    fn is_saturated(&self) -> bool {
+    pub(crate) fn is_saturated(&self) -> bool {
         self.busiest.is_some_and(|busy| busy >= SATURATED)
     }
 

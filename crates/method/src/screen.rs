@@ -8,9 +8,12 @@
 //! The interval is that of these numbers over blocks, so its error comes from repeats, whatever the noise looks like.
 //! Columns without a factor are placebos.
 
+mod turns;
+
 use crate::compare::{Compared, Finding, Rule, interval, share};
 use crate::random::Random;
 use crate::saturation::Interval;
+pub use turns::{InOneState, in_one_state, whole_blocks};
 
 /// Primes one less than a multiple of 4: a design has one run more (Paley).
 const PRIMES: [usize; 11] = [11, 19, 23, 31, 43, 47, 59, 67, 71, 79, 83];

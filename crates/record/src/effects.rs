@@ -104,14 +104,21 @@ pub struct Screen {
     pub runs: u32,
     /// Blocks that count.
     pub blocks: u32,
-    /// Blocks of which a run does not count, even when it was taken again.
+    /// Blocks begun that lack a run that counts, even when it was taken again.
     pub incomplete_blocks: u32,
     /// Turns left out because too few windows were undisturbed.
     pub disturbed: u32,
-    /// Turns left out because the CPUs were not at the distance of most turns.
+    /// Turns left out because too few of their windows were in the state of the machine in which most turns had some.
     pub distance: u32,
     /// Turns left out because the DUT forwarded all that was sent.
     pub not_overloaded: u32,
+    /// The state that counts: the median round trip of a cache line between the tester's CPU and the DUT's. Missing where
+    /// nobody timed it, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_ns: Option<f64>,
+    /// The same of a fixed piece of work on the DUT's CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_ns: Option<f64>,
     /// CPU time of a frame with the bed as it stands, in turns between the others.
     pub stands_ns: Option<Interval<f64>>,
     /// How many of these turns count.

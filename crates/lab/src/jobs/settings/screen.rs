@@ -9,9 +9,8 @@ use crate::tune::toggle::{Level, PLACEBO, Toggle};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
 use mpps_method::compare::{Comparison, Measure, is_overloaded, rate};
-use mpps_method::distance::Distance;
-use mpps_method::saturation::Interval;
-use mpps_method::screen::{self, AsItStands, Design, Pair, blocks_min};
+use mpps_method::saturation::{Block, Interval};
+use mpps_method::screen::{self, AsItStands, Design, Pair, blocks_min, in_one_state, whole_blocks};
 use mpps_method::statistics::median;
 use mpps_record::{Alias, Interaction, Screen, SettingEffect};
 
@@ -66,13 +65,9 @@ pub(super) fn all(
     in_turns(alone, many, job.deadline(before), job)?;
     let mut run = Run::new(&design, &screened);
     let ended = run.all(&mut screened, end, job);
-    let Run {
-        whole: blocks,
-        controls,
-        seen,
-        overloads,
-        ..
-    } = run;
+    let (costs, controls) = run.costs();
+    let blocks = whole_blocks(&costs);
+    let (begun, overloads, seen) = (run.begun, run.overloads, run.seen);
     let stands = median(&controls).map(|ns| AsItStands {
         ns,
         at_second: screened.iter().map(|one| is_at_second(one)).collect(),
@@ -104,6 +99,7 @@ pub(super) fn all(
     let interactions = result.interactions.iter();
     found.screen = Some(Screen {
         blocks: blocks.len() as u32,
+        incomplete_blocks: begun.saturating_sub(blocks.len()) as u32,
         stands_ns: Interval::from_samples(&controls).map(cost),
         stands_turns: controls.len() as u32,
         drift_share: drift.map(|(early, late)| late / early - 1.0),
@@ -171,9 +167,6 @@ fn other(toggle: &Toggle<'_>) -> Level {
     }
 }
 
-/// A turn's cost of a frame, ns, and how far apart the CPUs were.
-type Counted = (f64, Distance);
-
 /// A screen under way.
 struct Run<'a> {
     design: &'a Design,
@@ -183,9 +176,10 @@ struct Run<'a> {
     stands: f64,
     /// Whether turns count only where the router was offered more than it forwards.
     overloads: bool,
-    whole: Vec<Vec<f64>>,
-    /// Cost of a frame with the bed as it stands, ns, in the order of time.
-    controls: Vec<f64>,
+    /// Turns of each run, and after them those of the bed as it stands, in the order of time.
+    turns: Vec<Vec<Block>>,
+    /// Blocks whose turns were all taken.
+    begun: usize,
     seen: Screen,
 }
 
@@ -211,8 +205,8 @@ impl<'a> Run<'a> {
             most: (0..design.runs()).map(predicted).collect(),
             stands,
             overloads: tried.iter().all(|one| one.measure == Measure::Rate),
-            whole: Vec::new(),
-            controls: Vec::new(),
+            turns: vec![Vec::new(); design.runs() + 1],
+            begun: 0,
             seen: Screen {
                 settings: tried
                     .iter()
@@ -246,10 +240,8 @@ impl<'a> Run<'a> {
             let block = self.block(number, tried, job);
             // The bed is left as it was, whatever happened.
             leave(tried.iter_mut().flat_map(|one| &mut one.toggles))?;
-            match block? {
-                Some(costs) => self.whole.push(costs),
-                None => self.seen.incomplete_blocks += 1,
-            }
+            block?;
+            self.begun += 1;
             took = Span::from_nanos(monotonic_ns() - begun_ns);
         }
         Ok(())
@@ -262,15 +254,14 @@ impl<'a> Run<'a> {
         format!("screen {}, run {}{exchanged}", block + 1, run % half + 1)
     }
 
-    /// Costs of all runs of a block; `None` where one does not count, even when it was taken again.
+    /// All runs of a block. Those that lack a turn in the state of most are taken again.
     fn block(
         &mut self,
         number: usize,
         tried: &mut [&mut Tried<'_>],
         job: &mut Job<'_, '_>,
-    ) -> Result<Option<Vec<f64>>, JobError> {
+    ) -> Result<(), JobError> {
         let order = self.design.order(number, job.seed);
-        let mut known: Vec<Vec<Counted>> = vec![Vec::new(); order.len()];
         let mut wanted = order.clone();
         for pass in 0..=AGAIN {
             for (place, run) in wanted.iter().copied().enumerate() {
@@ -282,22 +273,13 @@ impl<'a> Run<'a> {
                     false => Level::From,
                 };
                 let turn = turn(tried, level, &self.name(number, run), self.most[run], job)?;
-                known[run].extend(self.counts(&turn, Some(run)));
+                self.add(turn, run);
             }
-            let costs = of_most_runs(&known);
-            // Those of another distance than most have to be taken again too.
-            wanted = order
-                .iter()
-                .copied()
-                .filter(|run| costs[*run].is_none())
-                .collect();
-            if wanted.is_empty() {
-                let counted: usize = known.iter().map(Vec::len).sum();
-                self.seen.distance += (counted - order.len()) as u32;
-                return Ok(costs.into_iter().collect());
-            }
+            let (costs, _) = self.costs();
+            wanted = order.clone();
+            wanted.retain(|run| costs[*run].len() <= number);
         }
-        Ok(None)
+        Ok(())
     }
 
     /// A turn of the bed as it stands.
@@ -316,42 +298,43 @@ impl<'a> Run<'a> {
             job,
         )?;
         self.stands = self.stands.max(turn.forwarded());
-        let counts = self.counts(&turn, None);
-        self.controls.extend(counts.map(|(ns, _)| ns));
+        self.add(turn, self.design.runs());
         Ok(())
     }
 
-    /// The cost of a frame in a turn that counts, and how far apart the CPUs were.
-    fn counts(&mut self, turn: &Recorded, run: Option<usize>) -> Option<Counted> {
-        let (block, left_out) = (&turn.overload, &mut self.seen);
-        let Some((fps, ns)) = rate(block).zip(block.ns_per_frame) else {
-            left_out.disturbed += 1;
-            return None;
+    /// Keeps a turn of a run, or of the bed as it stands, where it was undisturbed.
+    fn add(&mut self, turn: Recorded, run: usize) {
+        let block = turn.overload;
+        let Some(fps) = rate(&block) else {
+            self.seen.disturbed += 1;
+            return;
         };
-        let is_short = self.overloads && !is_overloaded(block, fps);
-        if let Some(most) = run.and_then(|run| self.most.get_mut(run)) {
-            *most = most.max(if is_short { MORE * fps } else { fps });
-        }
-        left_out.not_overloaded += u32::from(is_short);
-        let moved = !is_short && block.distance == Distance::Changed;
-        left_out.distance += u32::from(moved);
-        (!is_short && !moved).then_some((ns, block.distance))
+        let is_short = self.overloads && !is_overloaded(&block, fps);
+        self.expect(run, if is_short { MORE * fps } else { fps });
+        self.turns[run].push(block);
     }
-}
 
-/// Of each run the cost at the distance between the CPUs at which most runs have one.
-fn of_most_runs(known: &[Vec<Counted>]) -> Vec<Option<f64>> {
-    let at = |distance: Distance| -> Vec<Option<f64>> {
-        let is_same = |other: &Distance| distance.with(*other) != Distance::Changed;
-        let cost = |turns: &Vec<Counted>| {
-            let same = turns.iter().find(|(_, other)| is_same(other));
-            same.map(|(ns, _)| *ns)
-        };
-        known.iter().map(cost).collect()
-    };
-    let each = known.iter().flatten().map(|(_, distance)| at(*distance));
-    let most = each.max_by_key(|costs| costs.iter().flatten().count());
-    most.unwrap_or_else(|| vec![None; known.len()])
+    /// Offers the next turns of a run as much as it takes to overload a router that forwards this rate, fps.
+    fn expect(&mut self, run: usize, fps: f64) {
+        if let Some(most) = self.most.get_mut(run) {
+            *most = most.max(fps);
+        }
+    }
+
+    /// What turns so far cost, ns: by run, and with the bed as it stands. All are judged anew, because their state is one.
+    fn costs(&mut self) -> (Vec<Vec<f64>>, Vec<f64>) {
+        let found = in_one_state(&self.turns, self.overloads);
+        self.seen.distance = found.elsewhere;
+        self.seen.not_overloaded = found.short.len() as u32;
+        self.seen.round_trip_ns = found.at.map(|at| at.round_trip_ns);
+        self.seen.work_ns = found.at.and_then(|at| at.work_ns);
+        for (run, fps) in found.short {
+            self.expect(run, MORE * fps);
+        }
+        let mut costs = found.costs;
+        let controls = costs.pop().unwrap_or_default();
+        (costs, controls)
+    }
 }
 
 /// A trial with each setting at its level, unless an earlier run had it.
@@ -375,30 +358,4 @@ fn turn(
         }
     }
     job.overload(0, name, most)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn runs_of_a_block_are_of_one_distance() {
-        let (near, far) = (Distance::at(60.0), Distance::at(310.0));
-        let known = [
-            vec![(500.0, near), (700.0, far)],
-            vec![(710.0, far)],
-            vec![(520.0, near), (720.0, far), (999.0, far)],
-        ];
-        let costs = [Some(700.0), Some(710.0), Some(720.0)];
-        assert_eq!(of_most_runs(&known), costs);
-        let known = [
-            vec![(500.0, near)],
-            vec![(1.0, far)],
-            vec![(2.0, far)],
-            vec![],
-        ];
-        let found = of_most_runs(&known);
-        assert_eq!(found.iter().flatten().count(), 2, "{found:?}");
-        assert_eq!(of_most_runs(&[vec![]]), [None]);
-    }
 }
