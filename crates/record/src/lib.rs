@@ -116,7 +116,7 @@ pub use schema::schema;
 pub use sweep::{MemoryLatency, StageFit, SweepFit, SweepLine, SweepPoint};
 pub use trial::{
     Canaries, CpuBusy, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction, Disturbance,
-    Disturbed, Ledger, Queries, SizeCount, TrialLine,
+    Disturbed, Ledger, Queries, SizeCount, TrialLine, Windows,
 };
 pub use watched::{CpuLedger, Watched, WatchedCpu, WatchedDrop, WatchedLink, WatchedTask};
 pub use words::{

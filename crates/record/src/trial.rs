@@ -70,6 +70,10 @@ pub struct TrialLine {
     /// half. Missing where nobody timed it, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_ns: Option<Interval<u64>>,
+    /// Its windows, from which comparisons and screens are made. Missing in trials over 0.6 s, outside overload and fixed loads,
+    /// where nobody timed their states, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub windows: Option<Windows>,
     /// What other programs had of the bed's CPUs.
     #[serde(default, alias = "crowds")]
     pub other_tasks: Vec<CpuTasks>,
@@ -101,6 +105,22 @@ pub struct TrialLine {
     /// Members that this version does not know.
     #[serde(flatten)]
     pub other: Other,
+}
+
+/// The windows of a trial, in their order: a number for each of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Windows {
+    /// How long each of them was.
+    pub duration_ns: u64,
+    /// Frames that left the DUT in it.
+    pub forwarded_frames: Vec<u64>,
+    /// Numbers, from 0, of those in which something that is not the DUT had a CPU of the bed.
+    pub disturbed: Vec<usize>,
+    /// The round trip of a cache line between the tester's CPU and the DUT's in it; null where nobody timed it.
+    pub round_trip_ns: Vec<Option<u64>>,
+    /// A fixed piece of work on the DUT's CPU in it; null where nobody timed it.
+    pub work_ns: Vec<Option<u64>>,
 }
 
 /// Management queries, and how many of them were answered.

@@ -1,5 +1,6 @@
 //! The trials of earlier runs of settings, as a resumed one takes them.
 
+use super::windows;
 use anyhow::{Result, anyhow, bail, ensure};
 use mpps_lab::jobs::settings::{Earlier, Recorded};
 use mpps_method::distance::Distance;
@@ -119,10 +120,13 @@ fn sum(line: &TrialLine, frames: fn(&Direction) -> u64) -> u64 {
     line.directions.iter().map(frames).sum()
 }
 
-/// A trial's line as a comparison takes it. Its times without disturbances are one window, because the record has no
-/// windows. A trial at overload says what was forwarded in them, and its verdict says nothing.
+/// A trial's line as a comparison takes it: with its windows as a live trial. Without them its times without disturbances
+/// are one window. A trial at overload says what was forwarded in them, and its verdict says nothing.
 #[must_use]
 pub fn block(line: &TrialLine) -> Block {
+    if let Some(block) = windows::block_of(line) {
+        return block;
+    }
     let is_overload = line.phase == Phase::Overload;
     let is_void = !is_overload && line.verdict == Verdict::Void;
     let duration = Span::from_nanos(line.duration_ns);

@@ -19,6 +19,7 @@ mod result;
 mod run;
 mod traffic;
 mod trial;
+mod windows;
 
 pub use clock::Clock;
 pub use comparability::sha256;

@@ -1,6 +1,7 @@
 //! A trial as its line has it.
 
 use super::losses::losses;
+use super::windows;
 use mpps_lab::jobs::settings::forwarded_undisturbed;
 use mpps_lab::jobs::{Phase, Report};
 use mpps_lab::line;
@@ -56,6 +57,7 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
         exchange_after_ns: raw.exchange.map(|exchange| exchange.after.as_nanos()),
         round_trip_ns: spread(&raw.windows, |window| window.round_trip_ns),
         work_ns: spread(&raw.windows, |window| window.work_ns),
+        windows: windows::line(report.phase, raw),
         other_tasks: each(&raw.other_tasks, tasks),
         dut_tasks: each(&raw.dut_tasks, tasks),
         speeds: each(&raw.speeds, |speed| record::CpuSpeed {

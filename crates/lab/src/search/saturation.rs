@@ -102,7 +102,8 @@ fn cost(found: &Saturated, pairs: [(&Series, &Series); 2]) -> Option<FrameCost> 
 }
 
 /// A trial as a block of an interval.
-pub(crate) fn block(trial: Trial) -> Block {
+#[must_use]
+pub fn block(trial: Trial) -> Block {
     // The busy time covers the drain too, so a saturated CPU shows a little more than 1.
     Block {
         sent: sent(&trial),

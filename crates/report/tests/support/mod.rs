@@ -2,7 +2,7 @@
 
 pub mod lines;
 
-use mpps_record::{Body, CalibrationLine, Run, read, to_line};
+use mpps_record::{Body, CalibrationLine, Run, Windows, read, to_line};
 use mpps_report::{Gathered, Raw, Source};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -68,6 +68,13 @@ pub fn long(trials: u32) -> Vec<u8> {
         trial.trial = number;
         trial.offered_fps += f64::from(number * 7919 % 100_000);
         trial.directions[0].lost_frames += u64::from(number * 104_729 % 1_000);
+        trial.windows = Some(Windows {
+            duration_ns: 8_388_608,
+            forwarded_frames: (0..42).map(|window| 9_000 + window).collect(),
+            disturbed: vec![3, 4],
+            round_trip_ns: vec![Some(80); 42],
+            work_ns: vec![Some(240); 42],
+        });
         append(&mut text, name, &trial);
     }
     append(&mut text, name, &results[0]);
