@@ -117,9 +117,9 @@ pub struct Pairs {
     pub looks: u32,
     /// Left out because too few windows of a trial were undisturbed.
     pub disturbed: u32,
-    /// Left out because the CPUs were not at one distance.
+    /// Left out because the two trials were not in one state of the machine.
     pub distance: u32,
-    /// Of those that count, pairs whose CPUs were not at one distance: where that is most pairs, none is left out for it.
+    /// Of those that count, pairs whose trials were not in one state: where that is most pairs, none is left out for it.
     #[serde(default)]
     pub moved: u32,
     /// Left out because the DUT forwarded all that was sent.
@@ -127,12 +127,12 @@ pub struct Pairs {
 }
 
 impl fmt::Display for Pairs {
-    /// Those that count: `8 pairs`, `60 pairs, 48 of them at changing CPU distances`.
+    /// Those that count: `8 pairs`, `60 pairs, 48 of them in changing states of the machine`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} pairs", self.counted)?;
         match self.moved {
             0 => Ok(()),
-            moved => write!(f, ", {moved} of them at changing CPU distances"),
+            moved => write!(f, ", {moved} of them in changing states of the machine"),
         }
     }
 }
@@ -250,7 +250,7 @@ impl Difference {
         }
         write!(
             f,
-            " ({pairs}; left out: {} disturbed, {} at changing CPU distances, {} not overloaded)",
+            " ({pairs}; left out: {} disturbed, {} in changing states of the machine, {} not overloaded)",
             pairs.disturbed, pairs.distance, pairs.not_overloaded,
         )
     }
@@ -340,8 +340,8 @@ mod tests {
         };
         assert_eq!(
             wide.to_string(),
-            "not decided: -1.2 to +3.4 % frames/s, wider than asked for (15 pairs; left out: 0 disturbed, 0 at \
-             changing CPU distances, 0 not overloaded)"
+            "not decided: -1.2 to +3.4 % frames/s, wider than asked for (15 pairs; left out: 0 disturbed, 0 in \
+             changing states of the machine, 0 not overloaded)"
         );
     }
 }

@@ -117,7 +117,7 @@ fn remarks(line: &ComparisonLine, difference: &Difference) -> Vec<String> {
     if let (Some(pairs), true) = (difference.pairs, difference.finding != Finding::NotDecided) {
         let reasons = [
             (pairs.disturbed, "the machine disturbed them"),
-            (pairs.distance, "the CPUs were not at one distance"),
+            (pairs.distance, "the machine was not in one state"),
             (pairs.not_overloaded, "a router forwarded all that was sent"),
         ];
         let left_out: u32 = reasons.iter().map(|(count, _)| count).sum();

@@ -116,8 +116,13 @@ fn screened(screen: &Screen, columns: &[&SettingEffect]) -> String {
     let left_out = screen.disturbed + screen.distance + screen.not_overloaded;
     if left_out > 0 {
         text += &format!(
-            " {left_out} turns were left out and taken again ({} disturbed, {} at changing CPU distances, {} not overloaded); incomplete blocks: {incomplete_blocks}.",
+            " {left_out} turns were left out and taken again ({} disturbed, {} in changing states of the machine, {} not overloaded); incomplete blocks: {incomplete_blocks}.",
             screen.disturbed, screen.distance, screen.not_overloaded
+        );
+    }
+    if let (Some(round_trip), Some(work)) = (screen.round_trip_ns, screen.work_ns) {
+        text += &format!(
+            " All costs are of one state of the machine: round trip {round_trip:.0} ns, work {work:.0} ns."
         );
     }
     let acting = columns.iter().filter(|column| column.is_different());

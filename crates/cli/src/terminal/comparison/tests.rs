@@ -55,8 +55,8 @@ fn a_comparison_is_a_sentence_then_a_table() {
          conntrack      810k        1230        -      2\n\
          ns a frame: CPU time at overload, and at the fixed load of 421k frames/s\n\
          conntrack: at the fixed load +190 ns a frame (+180 to +205)\n\
-         conntrack: 3 of 11 pairs left out: 2 because the machine disturbed them, 1 because the CPUs were not at \
-         one distance\n"
+         conntrack: 3 of 11 pairs left out: 2 because the machine disturbed them, 1 because the machine was not \
+         in one state\n"
     );
     let verbose = comparison(&line(), true);
     assert!(verbose.contains("810k (800k to 820k)"), "{verbose}");
