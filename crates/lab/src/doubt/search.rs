@@ -168,7 +168,7 @@ mod tests {
         let void = |cpu, culprit| {
             let why = Void::Disturbed {
                 cpu,
-                culprit: culprit,
+                culprit,
                 longest: Span::from_millis(8),
                 share: 1.0,
                 bound: 0.5,
