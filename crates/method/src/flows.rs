@@ -30,19 +30,10 @@ crate::named! {
 }
 
 impl Transport {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Udp, Self::Tcp, Self::TcpStream];
-
     /// Whether it is TCP.
     #[must_use]
     pub const fn is_tcp(self) -> bool {
         matches!(self, Self::Tcp | Self::TcpStream)
-    }
-}
-
-impl fmt::Display for Transport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

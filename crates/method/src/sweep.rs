@@ -55,15 +55,6 @@ crate::named! {
 }
 
 impl Axis {
-    /// Every one.
-    pub const ALL: [Self; 5] = [
-        Self::Flows,
-        Self::Destinations,
-        Self::Routes,
-        Self::Frame,
-        Self::Cores,
-    ];
-
     /// The axis of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

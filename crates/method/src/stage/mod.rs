@@ -27,55 +27,30 @@ pub use place::{Placed, Router, UNCLASSIFIED, place};
 pub use shadow::{Lateness, place_late};
 pub use split::{Cost, Sample, Split, combine, split};
 
-use std::fmt;
-
-/// A list of words: the enum, every variant in its order, and how each is shown.
-macro_rules! words {
-    ($(#[$doc:meta])* $kind:ident { $($(#[$of:meta])* $variant:ident $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $kind {
-            $($(#[$of])* $variant,)*
-        }
-
-        impl $kind {
-            /// Every one.
-            pub const ALL: [Self; [$($word),*].len()] = [$(Self::$variant),*];
-        }
-
-        impl fmt::Display for $kind {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(match self {
-                    $(Self::$variant => $word,)*
-                })
-            }
-        }
-    };
-}
-
-words! {
+crate::named! {
     /// Stage of a frame's way, in the order in which a frame meets them.
-    Stage {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Stage {
         /// The bed's own: rings, CPUMAP thread and programs in place of a NIC.
-        VirtualNic "virtual NIC",
+        VirtualNic = "virtual NIC",
         /// Reception: driver, NAPI, GRO, protocol demultiplexing.
-        Rx "RX",
+        Rx = "RX",
         /// Allocation of buffers.
-        Alloc "allocation",
+        Alloc = "allocation",
         /// Checks, firewall and NAT before the routing decision.
-        Prerouting "prerouting",
+        Prerouting = "prerouting",
         /// The routing decision.
-        Routing "routing",
+        Routing = "routing",
         /// Everything after the decision and before transmission.
-        Postrouting "postrouting",
+        Postrouting = "postrouting",
         /// Transmission: queueing discipline, driver.
-        Tx "TX",
+        Tx = "TX",
         /// Release of buffers.
-        Free "free",
+        Free = "free",
         /// The bed's own: the program at the router's outgoing port, in place of a NIC.
-        Exit "exit",
+        Exit = "exit",
         /// Interrupts, scheduler, timers, and what no rule places.
-        Other "other",
+        Other = "other",
     }
 }
 
@@ -87,27 +62,28 @@ impl Stage {
     }
 }
 
-words! {
+crate::named! {
     /// What a piece of time was spent on, across the stages.
-    Cause {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Cause {
         /// Taking, holding up and releasing locks.
-        Locks "locks",
+        Locks = "locks",
         /// Connection tracking.
-        ConnTrack "connection tracking",
+        ConnTrack = "connection tracking",
         /// Address translation.
-        Nat "NAT",
+        Nat = "NAT",
         /// Rules of a firewall, and the hooks that call them.
-        Rules "rules",
+        Rules = "rules",
         /// Look-up of routes.
-        LookUp "route look-up",
+        LookUp = "route look-up",
         /// Copies and fills of memory.
-        MemoryCopies "memory copies",
+        MemoryCopies = "memory copies",
         /// Thunks against speculative execution.
-        Mitigations "mitigations",
+        Mitigations = "mitigations",
         /// The scheduler.
-        Scheduler "scheduler",
+        Scheduler = "scheduler",
         /// None of these.
-        None "none of these",
+        None = "none of these",
     }
 }
 

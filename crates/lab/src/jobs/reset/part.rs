@@ -82,9 +82,6 @@ impl Process {
 }
 
 impl Part {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Link, Self::Routes, Self::SetUp, Self::Process];
-
     /// Those that a bed has, with a set-up script or without, and with a process to reset or none.
     #[must_use]
     pub fn all_of(scripted: bool, has_process: bool) -> Vec<Self> {
