@@ -8,7 +8,8 @@ use mpps_lab::destinations::{DestinationList, Destinations};
 use mpps_lab::tester::{Sender, SenderPlan, frame_template, ways};
 use mpps_lab::traffic::Traffic;
 use mpps_method::destinations::Draw;
-use mpps_method::{FlowPlan, FrameSpec, Transport};
+use mpps_method::flows::{PORT_COUNT, PORT_FIRST};
+use mpps_method::{FrameSpec, Transport};
 use mpps_wire::TestFrame;
 use mpps_wire::template;
 use std::collections::BTreeSet;
@@ -100,7 +101,6 @@ fn flows_beyond_64512_move_the_source_address() {
             ipv6,
             ..support::traffic()
         };
-        let plan = FlowPlan::new(traffic.flows, mpps_method::Family::V4).expect("flows");
         // The program begins where it is told: just before each change of address.
         for first in [64_510, 129_022, 193_534] {
             let order = Order {
@@ -108,19 +108,17 @@ fn flows_beyond_64512_move_the_source_address() {
                 ..Order::default()
             };
             for (number, frame) in (first..).zip(preview(&bed, &traffic, order, 4)) {
-                let flow = mpps_method::Flow {
-                    port: plan.flow(u64::from(number)).port,
-                    host_offset: number / mpps_method::flows::PORT_COUNT,
-                };
+                let (host, port) = (number / PORT_COUNT, number % PORT_COUNT);
+                let port = PORT_FIRST + u16::try_from(port).expect("a port");
                 let parsed = parse(&frame);
                 let from = bed.port(Side::A);
                 let source = parsed.template.addresses.source();
                 let wanted: std::net::IpAddr = if ipv6 {
-                    flow.source_v6(from.v6).into()
+                    std::net::Ipv6Addr::from(u128::from(from.v6) + u128::from(host)).into()
                 } else {
-                    flow.source_v4(from.v4).into()
+                    std::net::Ipv4Addr::from(u32::from(from.v4) + host).into()
                 };
-                assert_eq!((source, parsed.ports.0), (wanted, flow.port), "{number}");
+                assert_eq!((source, parsed.ports.0), (wanted, port), "{number}");
             }
         }
     }

@@ -76,7 +76,7 @@ pub use bisection::Bisection;
 pub use claim::{Claim, Estimate, LossRate, Throughput};
 pub use disturbed::Disturbed;
 pub use evenness::Evenness;
-pub use flows::{Family, Flow, FlowOrder, FlowPlan, Transport};
+pub use flows::{Family, FlowOrder, Transport, check_flows};
 pub use frame_spec::FrameSpec;
 pub use gate::{Gate, Instability, Stability};
 pub use genome::Genome;

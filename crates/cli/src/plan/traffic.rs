@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
 use mpps_method::mix::{SIMPLE_IMIX, SIMPLE_IMIX_IPV6};
-use mpps_method::{Family, FlowPlan, FrameLen, FrameSpec};
+use mpps_method::{Family, FrameLen, FrameSpec, check_flows};
 
 /// The sizes of Simple IMIX above its smallest.
 const LARGER: [u16; 2] = [594, 1518];
@@ -67,7 +67,7 @@ fn family(typed: &TrafficArgs) -> Family {
 
 /// All that stays the same over the sizes.
 pub fn from_args(typed: &TrafficArgs, sizes: &[FrameSpec]) -> Result<Traffic> {
-    let flows = FlowPlan::new(typed.flows, family(typed)).with_context(|| "--flows")?;
+    let flows = check_flows(typed.flows).with_context(|| "--flows")?;
     ensure!(
         typed.dscp <= 63,
         "--dscp {}: give 0 to 63 (RFC 2474)",
@@ -82,7 +82,7 @@ pub fn from_args(typed: &TrafficArgs, sizes: &[FrameSpec]) -> Result<Traffic> {
     };
     Ok(Traffic {
         frames: first.clone(),
-        flows: flows.count(),
+        flows,
         flow_length: typed.flow_length,
         transport: typed.l4,
         ipv6: typed.ipv6,
