@@ -170,15 +170,6 @@ pub fn online() -> Result<CpuSet> {
     read_list("/sys/devices/system/cpu/online")
 }
 
-/// CPUs that could ever be plugged in (`/sys/devices/system/cpu/possible`): the number of slots of
-/// per-CPU eBPF maps.
-///
-/// # Errors
-/// /sys not mounted.
-pub fn possible() -> Result<CpuSet> {
-    read_list("/sys/devices/system/cpu/possible")
-}
-
 fn read_list(path: &str) -> Result<CpuSet> {
     std::fs::read_to_string(path)
         .map_err(|e| Error::from_io("read CPU list", path, &e))?

@@ -119,18 +119,6 @@ impl Error {
         }
     }
 
-    /// Whether somebody else has what was asked for.
-    #[must_use]
-    pub fn is_busy(&self) -> bool {
-        self.errno() == Some(libc::EBUSY)
-    }
-
-    /// Whether what was to be sent was not taken: no room, or a rule that drops it.
-    #[must_use]
-    pub fn is_refused(&self) -> bool {
-        self.errno() == Some(libc::ENOBUFS)
-    }
-
     /// Whether the object asked about does not exist (ENOENT, ENODEV, ESRCH, ENXIO).
     #[must_use]
     pub fn is_missing(&self) -> bool {
@@ -206,7 +194,6 @@ mod tests {
     #[test]
     fn missing_objects_are_told_apart_from_refusals() {
         assert!(Error::from_errno("open", "x", libc::ENOENT).is_missing());
-        assert!(Error::from_errno("bind", "x", libc::EBUSY).is_busy());
         assert!(!Error::from_errno("open", "x", libc::EPERM).is_missing());
     }
 }
