@@ -1,6 +1,6 @@
 //! What frames do to memory, and what memory can take.
 
-use crate::units::{FrameLen, LinkSpeed};
+use crate::units::FrameLen;
 
 /// Octets that memory moves at once.
 const LINE: u16 = 64;
@@ -47,16 +47,6 @@ impl MemoryTraffic {
         Self {
             written_octets: lines,
             read_octets: lines,
-        }
-    }
-
-    /// Of a second in which a router's interfaces carry so much altogether, half of it in, half out.
-    #[must_use]
-    pub fn through_interfaces(all: LinkSpeed) -> Self {
-        let half = all.bits_per_second() as f64 / 2.0 / 8.0;
-        Self {
-            written_octets: half,
-            read_octets: half,
         }
     }
 
