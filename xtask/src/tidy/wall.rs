@@ -3,18 +3,17 @@ use super::Fault;
 use super::text::crate_of;
 use super::tree::{File, Tree};
 
-/// For each crate, those of ours it may depend on. The meter (lab) never links the measured (planes).
-const MAY_KNOW: [(&str, &[&str]); 13] = [
+/// For each crate, those of ours it may depend on.
+const MAY_KNOW: [(&str, &[&str]); 12] = [
     (
         "crates/cli",
-        &["lab", "planes", "method", "record", "report", "tables"],
+        &["lab", "method", "record", "report", "tables"],
     ),
     (
         "crates/lab",
         &["method", "record", "tables", "wire", "linux", "ebpf"],
     ),
-    ("crates/planes", &["tables", "wire", "linux", "ebpf"]),
-    // Planes and fuzz targets read tables, and build without clang and libbpf.
+    // Fuzz targets read tables, and build without clang and libbpf.
     ("crates/tables", &["wire"]),
     ("crates/wire", &[]),
     ("crates/method", &[]),
@@ -30,7 +29,7 @@ const MAY_KNOW: [(&str, &[&str]); 13] = [
 /// Workspaces of their own: there is no root manifest to take versions from (fuzz/README.md, bench/README.md).
 const ALONE: [&str; 2] = ["fuzz/Cargo.toml", "bench/mrt/rust-peer/Cargo.toml"];
 
-const WHY: &str = "meter and measured share nothing, and the leaves stay testable alone";
+const WHY: &str = "the leaves build and are tested alone";
 
 /// Our crates depend on each other only as the table says, in every kind of dependency.
 pub fn inner(tree: &Tree) -> Vec<Fault> {
@@ -174,10 +173,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lab_that_links_planes_is_a_fault() {
+    fn lab_that_links_the_program_is_a_fault() {
         let tree = Tree::of(&[(
             "crates/lab/Cargo.toml",
-            "[dependencies]\nmpps-method.workspace = true\nmpps-planes.workspace = true\n",
+            "[dependencies]\nmpps-method.workspace = true\nmpps-cli.workspace = true\n",
         )]);
         let faults = inner(&tree);
         assert_eq!(faults.len(), 1);
