@@ -22,7 +22,7 @@ pub use finding::{Finding, weigh};
 pub use frames::frame_doubts;
 pub use latency::latency_doubts;
 pub use limit::{ForwardingLimit, Reading, highest_allowed, overload_limit};
-pub use machine::{LOST_DISTURBED, host_changed, other_run};
+pub use machine::{host_changed, other_run};
 pub use profile::{ProfileDoubts, profile_doubts};
 pub use why_lost::{CatchUp, WhyLost};
 pub use work::{few_route_changes, work_doubts};

@@ -6,5 +6,7 @@ pub const SIMULATED: &str = "simulated";
 pub const LOST_LATER: &str = "lost-later";
 /// Of a DUT that loses frames at a load that it should not feel.
 pub const UNSTABLE: &str = "unstable";
+/// Of a result that leaves out frames of disturbances.
+pub const LOST_DISTURBED: &str = "lost-disturbed";
 /// Of a result that lies close to, or at, what the tester can do.
 pub const TESTER_NEAR_CEILING: &str = "tester-near-ceiling";

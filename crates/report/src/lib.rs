@@ -47,5 +47,5 @@ pub use metrics::openmetrics;
 pub use page::page;
 pub use plots::{effects_picture, loss_picture, overload_picture, scale_picture};
 pub use raw::Raw;
-pub use row::{LOST_DISTURBED, Reading, Row};
+pub use row::{Reading, Row};
 pub use source::{Gathered, Source};

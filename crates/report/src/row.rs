@@ -1,6 +1,7 @@
 //! A result of a record as a row: what it is about, and how its rate is to be read.
 
 use crate::number;
+use mpps_record::doubts::LOST_DISTURBED;
 use mpps_record::{ForwardingLimit, LimitedBy, RateIs, ResultLine};
 use std::ops::Deref;
 
@@ -97,6 +98,3 @@ impl<'a> Row<'a> {
         self.goal_loss_ratio.unwrap_or(0.0)
     }
 }
-
-/// The doubt of a result that leaves out frames of disturbances.
-pub const LOST_DISTURBED: &str = "lost-disturbed";

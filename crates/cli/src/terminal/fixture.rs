@@ -37,8 +37,3 @@ pub(super) fn unstable() -> ResultLine {
         ..line()
     }
 }
-
-#[test]
-fn the_record_and_the_words_name_one_doubt() {
-    assert_eq!(mpps_report::LOST_DISTURBED, doubt::LOST_DISTURBED);
-}

@@ -6,10 +6,10 @@ use crate::exit::Exit;
 use crate::outcome::{Outcome, View, is_simulated, machine, worst};
 use anyhow::Result;
 use mpps_method::Span;
-use mpps_record::doubts::SIMULATED;
+use mpps_record::doubts::{LOST_DISTURBED, SIMULATED};
 use mpps_record::{CurveLine, CurvePoint, LimitedBy, Measured, Run, SeriesEnd, Verdict};
 use mpps_report::number::{Known, busy};
-use mpps_report::{LOST_DISTURBED, sentence};
+use mpps_report::sentence;
 use serde_json::{Value, json};
 use std::fmt::Write;
 

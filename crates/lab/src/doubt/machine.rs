@@ -6,6 +6,7 @@ use crate::one_run::Holder;
 use mpps_method::distance::{At, is_same_distance};
 use mpps_method::saturation::{FrameCost, Saturation};
 use mpps_method::{Disturbed, Outcome, Rate, Rules, Span, Trial, Verdict, speed};
+use mpps_record::doubts::LOST_DISTURBED;
 
 /// Steal above this share can move a result (the quiet machine's bound).
 const STEAL_SHARE: f64 = 0.005;
@@ -13,8 +14,6 @@ const STEAL_SHARE: f64 = 0.005;
 const OTHER_STATE_SHARE: f64 = 0.1;
 /// So many changed settings are named.
 const CHANGES_SHOWN: usize = 4;
-/// The doubt of a result that leaves out frames of disturbances.
-pub const LOST_DISTURBED: &str = "lost-disturbed";
 const QUIETER: &str = "Run again when the machine is quieter. Compare in pairs only.";
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {

@@ -152,7 +152,7 @@ fn a_load_that_did_not_always_pass_says_how_often() {
 fn loss_in_disturbances_is_not_hidden() {
     let text = headline(&ResultLine {
         doubts: vec![Doubt {
-            name: crate::LOST_DISTURBED.to_owned(),
+            name: mpps_record::doubts::LOST_DISTURBED.to_owned(),
             ..Doubt::default()
         }],
         ..line()
