@@ -14,13 +14,11 @@ use mpps_record::{
     read_file,
 };
 use serde_json::Value;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// How each load is offered: as long as a trial of a comparison on beds that stand.
-const TRIALS: [&str; 4] = ["--time=350ms", "--share", "--quiet", "--json"];
-/// Leaves out the trials through a wire, which no comparison of builds uses. An older build does not know it.
-const NO_WIRE: &str = "--no-wire";
+/// How each load is offered: as long as a trial of a comparison on beds that stand, and without trials through a wire,
+/// which no comparison of builds uses.
+const TRIALS: [&str; 5] = ["--time=350ms", "--no-wire", "--share", "--quiet", "--json"];
 
 /// One build under way.
 pub(super) struct Build<'a> {
@@ -28,8 +26,6 @@ pub(super) struct Build<'a> {
     plan: &'a BinaryPlan,
     /// The flag that names it.
     flag: &'static str,
-    /// Whether it knows [`NO_WIRE`].
-    without_wire: bool,
     /// The most that its router was seen to forward, frames/s.
     pub(super) most: f64,
     pub(super) turns: Vec<Turn>,
@@ -59,7 +55,6 @@ impl<'a> Build<'a> {
             plan,
             variant,
             flag,
-            without_wire: knows(&plan.path, NO_WIRE),
             most: 0.0,
             turns: Vec::new(),
             trials: Vec::new(),
@@ -77,7 +72,6 @@ impl<'a> Build<'a> {
     fn command(&self, loads: &[String]) -> Command {
         let mut command = Command::new(&self.plan.path);
         command.arg("trial").args(&self.plan.flags).args(TRIALS);
-        command.args(self.without_wire.then_some(NO_WIRE));
         command.arg(format!("--rate={}", loads.join(",")));
         command.stdin(Stdio::null());
         command
@@ -203,14 +197,6 @@ impl<'a> Build<'a> {
         });
         Ok(doubts.collect())
     }
-}
-
-/// Whether the help of its `mpps trial` has this flag.
-fn knows(path: &Path, flag: &str) -> bool {
-    let mut command = Command::new(path);
-    let asked = command.args(["trial", "--help"]).stdin(Stdio::null());
-    let help = asked.output().map(|asked| asked.stdout);
-    help.is_ok_and(|help| String::from_utf8_lossy(&help).contains(flag))
 }
 
 /// `None` where the record lacks the trial of the load.
