@@ -9,6 +9,7 @@ use std::fmt;
 
 use crate::disturbed::Disturbed;
 use crate::ledger::{Canaries, Ledger};
+use crate::mlr::goal::percent;
 use crate::random::Random;
 use crate::search::{GoalResult, Offer, Search, Step};
 use crate::trial::{Counts, CpuBusy, CpuGap, Direction, Trial};
@@ -63,11 +64,6 @@ impl fmt::Display for Wander {
         let (sure, never, lucky) = (self.sure.fps(), self.never.fps(), self.lucky.fps());
         write!(f, "{sure}:{never}:{}%@{lucky}", percent(self.luck))
     }
-}
-
-/// Percent without the digits that only a float's rounding put there.
-fn percent(share: f64) -> f64 {
-    (share * 1e8).round() / 1e6
 }
 
 /// What the simulated pair of tester and router is like.

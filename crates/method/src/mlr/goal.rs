@@ -124,7 +124,7 @@ impl fmt::Display for SearchGoal {
 }
 
 /// Percent without the digits that only a float's rounding put there: `0.5`, `33.3333`.
-fn percent(ratio: f64) -> f64 {
+pub(crate) fn percent(ratio: f64) -> f64 {
     (ratio * 1e8).round() / 1e6
 }
 
