@@ -82,8 +82,8 @@ fn what_no_plan_can_be_is_refused_without_rights() {
         ("throughput --flows many", "--help"),
         ("throughput --dscp 64", "0 to 63"),
         (
-            "throughput --step-fps 2M --max-rate 1M",
-            "smaller --step-fps",
+            "throughput --resolution 2M --max-rate 1M",
+            "smaller --resolution",
         ),
         ("throughput --max-rate fast", "1.5M"),
         ("throughput --goal mdr", "pdr:0.5%"),

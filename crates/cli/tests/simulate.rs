@@ -61,7 +61,7 @@ const TABLE: [(&str, &str, &str); 9] = [
     ),
     (
         "capacity=777k",
-        "--step-fps 50k",
+        "--resolution 50k",
         "bisection 750.0..800.0 DUT, 27 trials, 23 s, exit 0",
     ),
 ];

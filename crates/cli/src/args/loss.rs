@@ -14,7 +14,7 @@ pub struct LossArgs {
     #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = step, help_heading = "Load")]
     pub step: f64,
     /// Length of each trial, in seconds or with a unit (200ms, 5m); RFC 2544 section 24 asks for 60
-    #[arg(long, alias = "trial-time", value_name = "SECONDS", default_value = "1", value_parser = trial_length, help_heading = "Load")]
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = trial_length, help_heading = "Load")]
     pub time: Span,
     /// Highest load to offer, frames/s (400k, 1.5M, 1e6) [default: the most that tester and link can]
     #[arg(long, value_name = "FPS", value_parser = rate, help_heading = "Load")]

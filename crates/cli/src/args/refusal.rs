@@ -31,7 +31,12 @@ const ALIASES: &[Alias] = &[
         answer: "frames are sent evenly; mpps trial --rate max offers as much as the tester can",
     },
     Alias {
-        typed: &["duration", "runtime", "seconds", "interval"],
+        typed: &["step-fps"],
+        has: "resolution",
+        answer: "--resolution FPS makes the loads of a bisection whole multiples of so many frames/s",
+    },
+    Alias {
+        typed: &["duration", "runtime", "seconds", "interval", "trial-time"],
         has: "time",
         answer: "--time is the length of a trial",
     },
@@ -107,6 +112,9 @@ pub fn one_line(error: &Error, typed: &[String]) -> String {
         ErrorKind::InvalidSubcommand => {
             let word = context(error, ContextKind::InvalidSubcommand);
             match error.get(ContextKind::SuggestedSubcommand) {
+                _ if (verb.as_str(), word.as_str()) == ("mpps records", "show") => {
+                    format!("{verb} has no \"{word}\": mpps show RUN shows the record of a run")
+                }
                 Some(ContextValue::Strings(alike)) if !alike.is_empty() => {
                     format!(
                         "{verb} has no \"{word}\": did you mean {}?",
@@ -254,6 +262,7 @@ mod tests {
             ("--bandwidth 1G", "mpps trial --rate"),
             ("--burst 10", "--rate max"),
             ("--duration 10", "--time is the length"),
+            ("--step-fps 50k", "--resolution FPS"),
             ("--size 64", "--frame is the frame size"),
             ("--count 5", "--trials-at-most"),
             ("--threads 2", "--dut-cpus"),
@@ -315,6 +324,7 @@ mod tests {
                 "bed rise",
                 "mpps bed has no \"rise\": give one of: up, down, shell, list",
             ),
+            ("records show x", "mpps show RUN"),
             ("bed", "no verb given: give one of: up, down, shell, list"),
             ("", "no verb given: give one of: throughput"),
         ] {

@@ -29,7 +29,6 @@ impl SearchArgs {
             time,
             resolution,
             trials_at_most,
-            step_fps,
             trials_per_load,
             accept,
             verify_loss,
@@ -40,9 +39,7 @@ impl SearchArgs {
             expect_min: _,
             link_speed: _,
         } = self;
-        [step_fps, max_rate, min_rate]
-            .into_iter()
-            .any(Option::is_some)
+        [max_rate, min_rate].into_iter().any(Option::is_some)
             || [time, warm_up, budget].into_iter().any(Option::is_some)
             || [trials_at_most, trials_per_load]
                 .into_iter()
@@ -78,16 +75,13 @@ pub struct SearchArgs {
     /// for 60, below that the result is an estimate [default: the preset's; bisection 1]
     #[arg(long, value_name = "SECONDS", value_parser = trial_length)]
     pub time: Option<Span>,
-    /// How closely to find the rate: a share of it (RFC 9971: goal width), or frames/s, of which a bisection's
-    /// loads are then whole multiples [default: the preset's; bisection 1%]
+    /// How closely to find the rate: a share of it (RFC 9971: goal width), or frames/s, of which a bisection's loads are
+    /// then whole multiples (published: 50000) [default: the preset's; bisection 1%]
     #[arg(long, value_name = "1%|FPS", value_parser = resolution)]
     pub resolution: Option<Resolution>,
     /// Trials at most, for each frame size; void and not offered ones do not count [default: quick 25]
     #[arg(long, value_name = "N")]
     pub trials_at_most: Option<u32>,
-    /// Bisection: whole multiples of this many frames/s as loads (published: 50000); same as --resolution FPS
-    #[arg(long, value_name = "FPS", value_parser = rate, conflicts_with = "resolution")]
-    pub step_fps: Option<Rate>,
     /// Bisection: trials at each load at most, decided as soon as it is certain [default: 3]
     #[arg(long, value_name = "N")]
     pub trials_per_load: Option<u32>,

@@ -30,7 +30,6 @@ pub fn search(args: &SearchArgs, minimum: Rate, maximum: Option<Rate>) -> Result
 fn kind(args: &SearchArgs) -> Result<KindArg> {
     let steps = matches!(args.resolution, Some(Resolution::StepFps(_)));
     let bisections = [
-        ("--step-fps", args.step_fps.is_some()),
         ("--trials-per-load", args.trials_per_load.is_some()),
         ("--accept", args.accept.is_some()),
         ("--verify-loss", args.verify_loss.is_some()),
@@ -123,7 +122,6 @@ fn goal_of(typed: &GoalArg, preset: Preset, args: &SearchArgs) -> SearchGoal {
 }
 
 fn bisection(args: &SearchArgs) -> Result<SearchPlan> {
-    let step = args.step_fps.map(|step| Resolution::StepFps(step.fps()));
     let accept = match (args.verify_loss, args.accept) {
         (Some(verification), _) => Accept::Verified {
             lost_at_most: verification.lost_at_most,
@@ -135,7 +133,7 @@ fn bisection(args: &SearchArgs) -> Result<SearchPlan> {
     ensure!(trials_per_load > 0, "--trials-per-load 0: give at least 1");
     Ok(SearchPlan::Bisection {
         trial: args.time.unwrap_or(BISECTION_TRIAL),
-        resolution: step.or(args.resolution).unwrap_or(BISECTION_RESOLUTION),
+        resolution: args.resolution.unwrap_or(BISECTION_RESOLUTION),
         trials_per_load,
         accept,
     })
@@ -164,7 +162,7 @@ fn check(plan: &SearchPlan, args: &SearchArgs, minimum: Rate, maximum: Rate) -> 
         let step = Rate::from_fps(*step);
         ensure!(
             step <= maximum,
-            "a step of {step} is above the highest load, {maximum}: give a smaller --step-fps (or --resolution)"
+            "a step of {step} is above the highest load, {maximum}: give a smaller --resolution"
         );
     }
     // What the search itself would refuse, before anything is touched.

@@ -87,7 +87,7 @@ fn imix_means_the_mix_that_fits_the_headers() {
 
 #[test]
 fn the_rfcs_rule_and_published_steps_can_be_asked_for() {
-    let plan = plan("--trials-per-load 1 --accept all --step-fps 50000 --time 30 --flows 32");
+    let plan = plan("--trials-per-load 1 --accept all --resolution 50000 --time 30 --flows 32");
     let measurement = &plan.measurement;
     let expected = SearchPlan::Bisection {
         trial: Span::from_millis(30_000),
@@ -115,7 +115,6 @@ fn what_only_a_bisection_has_implies_it() {
     for words in [
         "--search bisection",
         "--resolution 20k",
-        "--step-fps 20k",
         "--trials-per-load 2",
         "--accept all",
         "--verify-loss 2",
@@ -260,7 +259,7 @@ fn numbers_out_of_range_are_refused_with_the_range() {
         ("--rx-ring 7", "8 to 16384"),
         ("--rx-ring 16385", "8 to 16384"),
         ("--rx-ring 512 --nic napi", "--nic cpumap"),
-        ("--step-fps 2M --max-rate 1M", "smaller --step-fps"),
+        ("--resolution 2M --max-rate 1M", "smaller --resolution"),
         ("--min-rate 2M --max-rate 1M", "raise --max-rate"),
         ("--max-rate 100M", "at most 12.000 Mfps"),
         ("--time 10ms --min-rate 1 --max-rate 10", "no frame is due"),
@@ -269,7 +268,6 @@ fn numbers_out_of_range_are_refused_with_the_range() {
             "--goal ndr --accept all",
             "--accept belongs to bisection, --goal to MLRsearch",
         ),
-        ("--search mlr --step-fps 50k", "--search bisection"),
         ("--search mlr --resolution 50k", "--search bisection"),
         ("--search bisection --preset csit", "--search mlr"),
         ("--goal ndr,ndr", "twice"),
@@ -299,7 +297,6 @@ fn what_excludes_each_other_is_refused_by_the_parser() {
         "--bed lab1 --nic napi",
         "--bed lab1 --queues 2",
         "-4 -6",
-        "--resolution 2% --step-fps 50k",
         "--verify-loss 2 --accept all",
         "--simulate capacity=1M --bed lab1",
         "--simulate capacity=1M --rx-ring 512",
