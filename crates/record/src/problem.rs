@@ -23,12 +23,10 @@ pub enum ReadError {
         how: &'static str,
     },
     /// It is no text.
-    #[error("read record {0}: it is a binary file: a record is text, one JSON object a line")]
+    #[error("{0} is no record: it is a binary file, and a record is text, one JSON object a line")]
     Binary(PathBuf),
     /// It is text, but no line is one of a record.
-    #[error(
-        "read record {path}: no line of a record in it ({first}): name a file that `mpps` wrote with --record"
-    )]
+    #[error("{path} is no record ({first}): name a file that `mpps` wrote with --record")]
     NoLine {
         /// The file.
         path: PathBuf,

@@ -59,9 +59,12 @@ pub fn read_file(path: &Path) -> Result<Records, ReadError> {
         return Err(ReadError::Binary(path.to_owned()));
     }
     let first = records.problems.first();
+    let first = first.map_or("blank lines".to_owned(), Problem::to_string);
+    // There are no other lines that are read.
+    let first = first.split(": left out").next().unwrap_or_default();
     Err(ReadError::NoLine {
         path: path.to_owned(),
-        first: first.map_or("blank lines".to_owned(), Problem::to_string),
+        first: first.to_owned(),
     })
 }
 

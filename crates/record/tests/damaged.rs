@@ -126,8 +126,8 @@ fn a_file_without_a_line_of_a_record_is_an_error() {
         told
     };
     assert!(told("empty.jsonl", b"").contains("it is empty"));
-    assert!(told("blank.jsonl", b"\n \n").contains("no line of a record in it (blank lines)"));
-    assert!(told("notes.txt", b"hello\n").contains("no line of a record in it (line 1: no JSON"));
+    assert!(told("blank.jsonl", b"\n \n").contains("blank.jsonl is no record (blank lines)"));
+    assert!(told("notes.txt", b"hello\n").contains("notes.txt is no record (line 1: no JSON"));
     assert!(told("a.bin", b"\x7fELF\x02\0\0\0\n\0").contains("binary"));
     assert!(told("trials.jsonl.xz", b"\xfd7zXZ\0\0\x04").contains("packed (xz): unpack it"));
     assert!(told("other.json", b"{\"a\":1}\n").contains("without schema, kind and run"));
