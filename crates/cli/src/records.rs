@@ -119,7 +119,7 @@ pub fn find(folder: &Path, name: &str) -> Result<PathBuf> {
     match &found[..] {
         [one] => Ok(one.path()),
         [] => bail!(
-            "there is no record {name} in {}: `mpps records list` shows all",
+            "there is no file {name}, and no record of this name in {}: `mpps records list` shows all",
             folder.display()
         ),
         several => bail!(

@@ -23,7 +23,11 @@ impl Shelf {
     }
 
     fn records(&self, words: &str) -> Ended {
-        let mut command = mpps(&["records"]);
+        self.run(&format!("records {words}"))
+    }
+
+    fn run(&self, words: &str) -> Ended {
+        let mut command = mpps(&[]);
         command.env("XDG_STATE_HOME", self.0.path(""));
         run(command.args(words.split_whitespace()))
     }
@@ -172,7 +176,7 @@ fn a_record_is_shown_by_its_beginning() {
         &name[..5],
         &shelf.path(&format!("{name}.jsonl")).to_string_lossy(),
     ] {
-        let shown = shelf.records(&format!("show {named}"));
+        let shown = shelf.run(&format!("show {named}"));
         assert_eq!(shown.stdout, measured.stdout, "{named}");
     }
     let listed = shelf.records("list").stdout;
@@ -181,17 +185,15 @@ fn a_record_is_shown_by_its_beginning() {
         "{listed}"
     );
     shelf.put(&format!("{}.jsonl", &name[..6]), &end("x"), 0);
-    let several = shelf.records(&format!("show {}", &name[..5]));
+    let several = shelf.run(&format!("show {}", &name[..5]));
     assert!(
         several.error().contains("2 records begin with "),
         "{several:?}"
     );
-    assert!(
-        shelf
-            .records("show 1984")
-            .error()
-            .contains("there is no record 1984")
-    );
+    let none = shelf.run("show 1984");
+    let wanted = "there is no file 1984, and no record of this name in ";
+    assert!(none.error().contains(wanted), "{none:?}");
+    assert!(none.error().contains("`mpps records list`"), "{none:?}");
 }
 
 #[test]

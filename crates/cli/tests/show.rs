@@ -95,8 +95,11 @@ fn what_cannot_be_read_is_one_line_and_exit_code_2() {
         (&b""[..], "it is empty"),
         (b"\x7fELF\0\0\0", "it is a binary file"),
         (b"\xfd7zXZ\0", "it is packed (xz): unpack it first"),
-        (b"hello\n", "no line of a record in it"),
-        (b"{\"schema\":3,\"kind\":\"res", "no line of a record in it"),
+        (b"hello\n", " is no record (line 1: no JSON "),
+        (
+            b"{\"schema\":3,\"kind\":\"res",
+            " is no record (line 1: torn: ",
+        ),
     ] {
         fs::write(&file, content).expect("a file");
         let ended = show(&file, "");
@@ -112,7 +115,7 @@ fn what_cannot_be_read_is_one_line_and_exit_code_2() {
     assert!(folder.error().contains("it is a directory"), "{folder:?}");
     let missing = show(&scratch.path("none.jsonl"), "");
     assert_eq!((folder.code, missing.code), (Some(2), Some(2)));
-    assert!(missing.error().contains("No such file"), "{missing:?}");
+    assert!(missing.error().contains("there is no file "), "{missing:?}");
 }
 
 #[test]

@@ -198,7 +198,7 @@ pub enum Verb {
     Show(ShowRecordArgs),
     /// Write one HTML page from records: the answer, its doubts, plots, every trial
     Report(ReportArgs),
-    /// List the records of this user, show one, or remove old ones
+    /// List the records of this user, or remove old ones
     Records(RecordsArgs),
     /// Compute what wire, bus and memory allow: frames per second and time for a frame
     Limits(LimitsArgs),

@@ -1,6 +1,5 @@
 //! `mpps records`.
 
-use super::ShowRecordArgs;
 use super::quantity::{age, count};
 use clap::{ArgGroup, Args, Subcommand};
 use std::time::Duration;
@@ -18,8 +17,6 @@ pub struct RecordsArgs {
 pub enum RecordsVerb {
     /// List them, newest first
     List(ListArgs),
-    /// Show the result of one again, as `mpps show`: by the name of its run or the beginning of that, or by its path
-    Show(ShowRecordArgs),
     /// Remove old ones; runs that may be under way keep theirs
     Prune(PruneArgs),
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// Arguments of `mpps show`.
 #[derive(Args, Debug)]
 pub struct ShowRecordArgs {
-    /// The record, as --record named it or in its usual place
+    /// The record: its path, or the name of a run that `mpps records list` shows, or the beginning of that name
     #[arg(value_name = "RECORD")]
     pub record: PathBuf,
     /// One of its runs, by its name, or a cell of a campaign by its id; without this all of them, or the campaign

@@ -1,26 +1,16 @@
 //! `mpps records`: the records of this user. It needs no root.
 
-use super::show;
-use crate::args::{PruneArgs, RecordsArgs, RecordsVerb, ShowRecordArgs};
+use crate::args::{PruneArgs, RecordsArgs, RecordsVerb};
 use crate::exit::Exit;
 use crate::folder::Folder;
-use crate::records::{Kept, Shelf, find};
+use crate::records::{Kept, Shelf};
 use crate::terminal;
 use anyhow::{Result, ensure};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs the verb.
 pub fn run(args: &RecordsArgs) -> Result<Exit> {
-    let Folder {
-        path: folder,
-        avoided,
-    } = Folder::of_this_user()?;
-    if let Some(foreign) = avoided {
-        let (foreign, folder) = (foreign.display(), folder.display());
-        terminal::note(&format!(
-            "mpps: {foreign} belongs to another user: these records are in {folder}"
-        ));
-    }
+    let folder = folder()?;
     match &args.verb {
         RecordsVerb::List(args) => {
             let shelf = Shelf::read(&folder)?;
@@ -31,25 +21,23 @@ pub fn run(args: &RecordsArgs) -> Result<Exit> {
             });
             Ok(Exit::Measured)
         }
-        RecordsVerb::Show(args) => show_one(&folder, args),
         RecordsVerb::Prune(args) => prune(&folder, args),
     }
 }
 
-/// A path that is there is that file; all else is the name of a run.
-fn show_one(folder: &Path, args: &ShowRecordArgs) -> Result<Exit> {
-    let record = if args.record.exists() {
-        args.record.clone()
-    } else {
-        find(folder, &args.record.to_string_lossy())?
-    };
-    show::run(&ShowRecordArgs {
-        what_if: None,
-        record,
-        run: args.run.clone(),
-        json: args.json,
-        verbose: args.verbose,
-    })
+/// The folder of records; says where it is not the one that a user expects.
+///
+/// # Errors
+/// There is no home.
+pub fn folder() -> Result<PathBuf> {
+    let Folder { path, avoided } = Folder::of_this_user()?;
+    if let Some(foreign) = avoided {
+        let (foreign, folder) = (foreign.display(), path.display());
+        terminal::note(&format!(
+            "mpps: {foreign} belongs to another user: these records are in {folder}"
+        ));
+    }
+    Ok(path)
 }
 
 /// Removes what is old, says it, and goes on where one cannot be removed.

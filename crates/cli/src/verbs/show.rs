@@ -1,20 +1,23 @@
 //! `mpps show`: the result of a record again, from the file alone.
 
-use super::what_if;
+use super::{records, what_if};
 use crate::args::ShowRecordArgs;
 use crate::exit::Exit;
 use crate::outcome::{self, View};
+use crate::records::find;
 use crate::terminal;
 use anyhow::{Result, bail};
 use mpps_record::{Run, read_file};
 use mpps_report::campaign::CampaignRun;
+use std::path::{Path, PathBuf};
 
 /// Runs the verb.
 ///
 /// # Errors
 /// Nothing of the record can be read, or it has no such run.
 pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
-    let records = read_file(&args.record)?;
+    let path = path(&args.record)?;
+    let records = read_file(&path)?;
     for problem in &records.problems {
         terminal::error(&problem.to_string());
     }
@@ -28,7 +31,7 @@ pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
     });
     if let (Some(name), true) = (&args.run, wanted.is_empty()) {
         let names: Vec<&str> = records.runs.iter().map(|run| run.name.as_str()).collect();
-        let (path, names) = (args.record.display(), names.join(", "));
+        let (path, names) = (path.display(), names.join(", "));
         bail!("--run: there is no run {name} in {path} (it has {names})");
     }
     if let Some(asked) = &args.what_if {
@@ -41,14 +44,22 @@ pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
         }
         match campaigns.iter().find(|own| own.run.name == run.name) {
             Some(campaign) => {
-                let view = View::new(run, &args.record, args.json, args.verbose);
+                let view = View::new(run, &path, args.json, args.verbose);
                 outcome::campaign::show(campaign, &view)?;
                 tell_end(run);
             }
-            None => show(run, args)?,
+            None => show(run, &path, args)?,
         }
     }
     Ok(Exit::Measured)
+}
+
+/// A path that is there is that file; all else is the name of a run.
+fn path(record: &Path) -> Result<PathBuf> {
+    if record.exists() {
+        return Ok(record.to_owned());
+    }
+    find(&records::folder()?, &record.to_string_lossy())
 }
 
 /// Whether it is the run of a cell of this id.
@@ -57,10 +68,10 @@ fn is_cell(id: &str, run: &Run, campaigns: &[CampaignRun<'_>]) -> bool {
     cells.any(|cell| cell.line.cell == id && cell.line.measured_run.as_ref() == Some(&run.name))
 }
 
-fn show(run: &Run, args: &ShowRecordArgs) -> Result<()> {
+fn show(run: &Run, path: &Path, args: &ShowRecordArgs) -> Result<()> {
     let name = &run.name;
     if outcome::is_in(run) {
-        let view = View::new(run, &args.record, args.json, args.verbose);
+        let view = View::new(run, path, args.json, args.verbose);
         outcome::show(run, &view)?;
     } else {
         let trials = run.trials.len();
