@@ -180,6 +180,13 @@ impl BedWish {
                 "--rx-ring belongs to --nic cpumap: the other fronts receive with veth's own ring of 256"
             );
         }
+        if let Some(script) = &args.dut_setup {
+            ensure!(
+                script.exists(),
+                "--dut-setup: there is no file {}: give a program that sets up the router",
+                script.display()
+            );
+        }
         Ok(Self {
             name: name.map(bed_name).transpose()?,
             nic,

@@ -210,8 +210,12 @@ fn a_dry_run_refuses_what_the_run_would_not_find() {
         ),
         (format!("throughput --dut-setup {script}"), "chmod +x"),
         (
+            "explain --sweep routes --table /no/such/table".to_owned(),
+            "--table: open /no/such/table",
+        ),
+        (
             "throughput --dut-setup /no/such".to_owned(),
-            "is not a file",
+            "--dut-setup: there is no file /no/such: give a program that sets up the router",
         ),
         (
             "fib-scale --plot /no/such/x.svg".to_owned(),

@@ -157,14 +157,14 @@ fn a_wrong_plan_is_refused_with_its_place() {
             "--record: the campaign gives it itself; leave it out",
         ),
         (
-            &format!("{cell}flags = \"--dut-setup x\"\nsetup = \"true\""),
+            &format!("{cell}flags = \"--dut-setup /bin/true\"\nsetup = \"true\""),
             ":7:9: ",
             "call the program in setup",
         ),
         (
             &format!("{cell}flags = \"--dut-setup /none\""),
             ":7:9: ",
-            "/none is not a file",
+            "there is no file /none",
         ),
         (
             &format!("{cell}flags = \"--queues 99\""),

@@ -282,7 +282,7 @@ fn a_person_gets_a_table_and_a_kept_bed_stays() {
         ", the most that --max-rate allows",
         "limited\n",
         ">= ",
-        "Holds for every result of such a bed: ",
+        "Limits of every such result: ",
         "comparable with: ",
     ] {
         assert!(ended.stdout.contains(wanted), "{wanted}: {}", ended.stdout);

@@ -1,7 +1,5 @@
 //! How evenly the frames of a trial left the tester: what a DUT's ring has to bear beside the load.
 
-use std::fmt;
-
 use crate::trial::Trial;
 use crate::units::Span;
 
@@ -46,29 +44,6 @@ impl Evenness {
     }
 }
 
-/// `half at most 96 ns late, 99.9 % 41.0 us, all 310.3 us; up to 310 frames made up for at once (7.6 % of the ring)`
-impl fmt::Display for Evenness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [half, most, all] = [self.late_p50, self.late_p999, self.late_max].map(rounded);
-        write!(
-            f,
-            "median {half} late, 99.9 % {most}, worst {all}; up to {} frames sent back to back to catch up",
-            self.catch_up_frames
-        )?;
-        match self.ring_share() {
-            Some(share) => write!(f, " ({:.1} % of the ring)", share * 100.0),
-            None => Ok(()),
-        }
-    }
-}
-
-/// To three digits: the histogram knows no more.
-fn rounded(span: Span) -> Span {
-    let ns = span.as_nanos();
-    let step = 10_u64.pow(ns.checked_ilog10().unwrap_or(0).saturating_sub(2));
-    Span::from_nanos((ns + step / 2) / step * step)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,15 +73,6 @@ mod tests {
             "{even:?}"
         );
         assert!((310..320).contains(&even.catch_up_frames), "{even:?}");
-        let said = even.to_string();
-        assert!(said.starts_with("median 20 ns late, 99.9 % 4"), "{said}");
-        assert!(
-            said.ends_with(&format!(
-                "; up to {} frames sent back to back to catch up (7.6 % of the ring)",
-                even.catch_up_frames
-            )),
-            "{said}"
-        );
         assert_eq!(
             Evenness {
                 ring_frames: 0,

@@ -1,8 +1,6 @@
 //! What the DUT forwards while a fifth of its CPU is left: the rate an operator can plan with. From trials run for
 //! another purpose, so either one of them happened to be there, or it lies between two.
 
-use std::fmt;
-
 use crate::trial::Trial;
 use crate::units::Rate;
 use crate::verdict::Verdict;
@@ -46,25 +44,6 @@ pub enum Basis {
         /// The least busy above.
         above: At,
     },
-}
-
-/// `at 80 % DUT busy: 1.023 Mfps (interpolated between 71 % at 900.0 kfps and 93 % at 1.200 Mfps)`
-impl fmt::Display for Headroom {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = |busy: f64| (busy * 100.0).round();
-        write!(f, "at {} % DUT busy: {} (", percent(BUSY), self.rate)?;
-        match self.basis {
-            Basis::Measured(at) => write!(f, "measured, at {} %)", percent(at.busy)),
-            Basis::Interpolated { below, above } => write!(
-                f,
-                "interpolated between {} % at {} and {} % at {})",
-                percent(below.busy),
-                below.rate,
-                percent(above.busy),
-                above.rate
-            ),
-        }
-    }
 }
 
 impl Headroom {
@@ -147,10 +126,6 @@ mod tests {
             panic!("{headroom:?}")
         };
         assert_eq!((below.rate.fps(), above.rate.fps()), (6e5, 9e5));
-        assert_eq!(
-            headroom.to_string(),
-            "at 80 % DUT busy: 800.0 kfps (interpolated between 60 % at 600.0 kfps and 90 % at 900.0 kfps)"
-        );
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub fn headline(row: &Row<'_>) -> String {
     format!("{}: {}{cost}", row.name, answer(row))
 }
 
-/// The sentence without its subject and what a frame costs.
+/// The same without its subject and what a frame costs.
 #[must_use]
 pub fn answer(row: &Row<'_>) -> String {
     let clauses: Vec<String> = forwarding(row)
@@ -25,7 +25,20 @@ pub fn answer(row: &Row<'_>) -> String {
         .chain(without_loss(row))
         .chain(fell(row))
         .collect();
-    clauses.join("; ") + "."
+    clauses.join("; ") + "." + unsure(row)
+}
+
+/// What a search that ended early leaves open.
+fn unsure(row: &Row<'_>) -> &'static str {
+    match (row.reading(), &row.limited_by, row.lossy_fps) {
+        (Reading::AtLeast(_), Some(LimitedBy::Trials), Some(_)) => {
+            " The search ended before it confirmed this load."
+        }
+        (Reading::AtLeast(_), Some(LimitedBy::Trials), None) => {
+            " The search ended before a load failed."
+        }
+        _ => "",
+    }
 }
 
 /// An interval's median, to the digits that are known.
@@ -208,7 +221,7 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
 fn trials(row: &Row<'_>) -> String {
     match (row.lossless_trials, row.judged_trials) {
         (Some(lossless), Some(judged)) if lossless != judged => {
-            format!(" in {lossless} of {judged} trials")
+            format!(" ({lossless} of {judged} trials)")
         }
         _ => String::new(),
     }
@@ -229,10 +242,6 @@ fn ended(row: &Row<'_>) -> &'static str {
         Some(LimitedBy::Link) => ", which is all that the link carries",
         Some(LimitedBy::MaxRate) => ", the most that --max-rate allows",
         Some(LimitedBy::Disturbed) => ", the machine was too disturbed for more",
-        Some(LimitedBy::Trials) if row.lossy_fps.is_some() => {
-            ", the search ended before this was sure"
-        }
-        Some(LimitedBy::Trials) => ", the search ended before a load failed",
         _ => "",
     }
 }

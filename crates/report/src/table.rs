@@ -1,4 +1,5 @@
-//! The results of a run as one table, whatever its job found. Columns have the names that the terminal gives them.
+//! The results of a run as one table, whatever its job found. A page has room for longer names of columns than the
+//! terminal, and for more columns.
 
 use crate::kind::kinds;
 use maud::{Markup, html};

@@ -42,8 +42,8 @@ pub struct FinishedArgs {
     /// A difference smaller than this need not be found: the run ends when the interval lies within it
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = share, help_heading = "Comparison")]
     pub within: f64,
-    /// Exit code 1 if a variant is slower than the first one by more than this. Only a difference that was found counts,
-    /// and of its interval the median: frames/s, or CPU time of a frame where the tester ends before the router
+    /// Exit code 1 if a variant is slower than the first one by more than this. Only a difference that was found counts.
+    /// It counts with its median: of frames/s, or of CPU time of a frame where the tester ends before the router
     #[arg(long, value_name = "PERCENT", value_parser = share, help_heading = "Comparison")]
     pub fail_if_slower: Option<f64>,
     /// Conditions in which two records may differ, because they are what you compare: dut_setup, kernel_release, queues ...
@@ -108,8 +108,8 @@ pub struct CompareArgs {
         help_heading = "Variants"
     )]
     pub c: Vec<String>,
-    /// Two builds of mpps that take turns, each with its set-up (--a and --b; without them none). Each turn is a run of
-    /// `mpps trial` by its build, on a bed of its own
+    /// Two builds of mpps that take turns, each with its set-up (--a and --b; without these flags there is no set-up). In
+    /// each turn a build runs its `mpps trial`, on a bed of its own
     #[arg(
         long,
         value_name = "PATH",

@@ -26,6 +26,21 @@ const ALIASES: &[Alias] = &[
         answer: "mpps trial --rate 400k offers a fixed load; --max-rate and --min-rate bound a search",
     },
     Alias {
+        typed: &["rate", "bandwidth", "bitrate", "pps", "fps"],
+        has: "load",
+        answer: "--load 400k,50% offers these loads, one after the other",
+    },
+    Alias {
+        typed: &["load", "bandwidth", "bitrate", "pps", "fps"],
+        has: "rate",
+        answer: "--rate FPS is the load",
+    },
+    Alias {
+        typed: &["rate", "load", "bandwidth", "bitrate", "pps", "fps"],
+        has: "simulate",
+        answer: "this verb sends as fast as the tester can; mpps trial --rate 400k offers a fixed load",
+    },
+    Alias {
         typed: &["burst", "burst-size"],
         has: "max-rate",
         answer: "frames are sent evenly; mpps trial --rate max offers as much as the tester can",
@@ -87,6 +102,25 @@ const ALIASES: &[Alias] = &[
     },
 ];
 
+/// Of a verb, how the list of what it lacks begins, and a better answer than that list.
+const MISSING: [(&str, &str, &str); 3] = [
+    (
+        "mpps compare",
+        "--a <SETUP>, --b <SETUP>",
+        "give two set-ups to measure, --a SETUP and --b SETUP, or two records, A.jsonl and B.jsonl",
+    ),
+    (
+        "mpps loss",
+        "--overload",
+        "--for is the length of --overload: give both",
+    ),
+    (
+        "mpps explain",
+        "--cpus",
+        "--for is how long to look at --cpus: give both",
+    ),
+];
+
 /// What the standard library says of a number that it cannot read, and what to do.
 const NUMBERS: [(&str, &str); 4] = [
     ("invalid digit found in string", "give a whole number"),
@@ -128,10 +162,13 @@ pub fn one_line(error: &Error, typed: &[String]) -> String {
             unknown(&verb, command, &context(error, ContextKind::InvalidArg))
         }
         ErrorKind::MissingRequiredArgument => {
-            let missing = match error.get(ContextKind::InvalidArg) {
-                Some(ContextValue::Strings(missing)) => missing.join(", "),
-                _ => String::new(),
-            };
+            let missing = strings(error, ContextKind::InvalidArg).join(", ");
+            if let Some((.., answer)) = MISSING
+                .iter()
+                .find(|(of, lacks, _)| (*of, true) == (verb.as_str(), missing.starts_with(lacks)))
+            {
+                return format!("{answer} (see {verb} --help)");
+            }
             // A group of which one is enough: <--one|--other>.
             let group = missing.strip_prefix("<-").zip(missing.strip_suffix('>'));
             let missing = match group {
@@ -140,6 +177,10 @@ pub fn one_line(error: &Error, typed: &[String]) -> String {
             };
             format!("{verb} needs more: give {missing}")
         }
+        ErrorKind::WrongNumberOfValues if verb == "mpps compare" => {
+            "give two records, as in mpps compare A.jsonl B.jsonl".to_owned()
+        }
+        ErrorKind::ArgumentConflict => conflict(error, command, typed),
         _ => joined(&error.render().to_string()),
     };
     format!("{said} (see {verb} --help)")
@@ -165,6 +206,43 @@ fn context(error: &Error, kind: ContextKind) -> String {
         Some(ContextValue::String(text)) => text.clone(),
         _ => String::new(),
     }
+}
+
+fn strings(error: &Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::Strings(all)) => all.clone(),
+        Some(ContextValue::String(one)) => vec![one.clone()],
+        _ => Vec::new(),
+    }
+}
+
+/// Two flags that exclude each other. Of a group of flags the parser knows only that one was typed, and names all.
+fn conflict(error: &Error, command: &Command, typed: &[String]) -> String {
+    let is_typed = |flag: &str| {
+        typed
+            .iter()
+            .any(|word| word.split('=').next() == Some(flag))
+    };
+    let was_typed = |shown: &String| {
+        let flag = shown.split([' ', '=']).next().unwrap_or_default();
+        let arg = command
+            .get_arguments()
+            .find(|arg| arg.get_long() == flag.strip_prefix("--"));
+        let short = arg.and_then(clap::Arg::get_short);
+        is_typed(flag) || short.is_some_and(|short| is_typed(&format!("-{short}")))
+    };
+    let others = strings(error, ContextKind::PriorArg);
+    let known: Vec<String> = others
+        .iter()
+        .filter(|shown| was_typed(shown))
+        .cloned()
+        .collect();
+    let own = context(error, ContextKind::InvalidArg);
+    // Also one flag that was typed twice.
+    if known.is_empty() || known.contains(&own) {
+        return joined(&error.render().to_string());
+    }
+    format!("{own} cannot be used with {}", known.join(", "))
 }
 
 /// What to type instead of an argument that this verb does not have.
@@ -351,6 +429,28 @@ mod tests {
             (
                 "tune apply --netns x",
                 "mpps tune apply needs more: give --profile <PROFILE>",
+            ),
+            (
+                "compare",
+                "--a SETUP and --b SETUP, or two records, A.jsonl and B.jsonl",
+            ),
+            ("compare --b none", "give --a <SETUP>"),
+            ("compare r.jsonl", "give two records, "),
+            (
+                "loss --for 10s",
+                "--for is the length of --overload: give both",
+            ),
+            ("explain --for 10", "--cpus: give both"),
+            (
+                "throughput --dry-run --dry-run",
+                "'--dry-run' cannot be used multiple times",
+            ),
+            ("trial --pps 1M", "--rate FPS is the load"),
+            ("latency --rate 1M", "--load 400k,50% offers"),
+            ("back-to-back --rate 1M", "as fast as the tester can"),
+            (
+                "explain --cpus 0 --frame 64 -6",
+                "--cpus <CPUS> cannot be used with --frame <SIZES>, --ipv6 (see",
             ),
             ("throughput --max-rate fast", "1.5M"),
             ("throughput --max-rate -1", "\"-1\""),

@@ -89,8 +89,8 @@ pub struct SearchArgs {
     /// trial only (--trials-per-load 1) [default: any]
     #[arg(long, value_name = "WHICH", value_parser = one_of(ACCEPTS), hide_possible_values = true)]
     pub accept: Option<Accept>,
-    /// Bisection with loss verification (ETSI GS NFV-TST 009 12.3.3): a trial that lost up to Z frames is
-    /// repeated, R trials at a load in all [without Z: whatever it lost]
+    /// Bisection with loss verification (ETSI GS NFV-TST 009 12.3.3): a trial that lost up to Z frames is repeated, up to
+    /// R trials at a load. Without Z a trial is repeated however many frames it lost
     #[arg(long, value_name = "R[:Z]", value_parser = loss_verification, conflicts_with_all = ["trials_per_load", "accept"])]
     pub verify_loss: Option<LossVerification>,
     /// Warm-up before each trial: frames sent at its load for this long do not count (200ms, 1)

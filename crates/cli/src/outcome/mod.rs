@@ -1,15 +1,8 @@
 //! What a run came to, from its lines alone: its text, its JSON, its plot, its exit code. A run that has just ended and a
 //! record that is read again are shown by the same functions.
 
-mod calibration;
 pub mod campaign;
-mod comparison;
-mod fib_scale;
-mod fixed_load;
 mod suite;
-mod throughput;
-
-pub use comparison::difference_exit;
 
 use crate::exit::Exit;
 use crate::terminal;
@@ -228,17 +221,17 @@ impl<'a> View<'a> {
     }
 
     /// Whether the machine was too restless for some of it: the same command may well succeed later.
-    fn is_disturbed(&self) -> bool {
+    pub fn is_disturbed(&self) -> bool {
         self.head.exit_code == Some(Exit::Disturbed.code())
     }
 
     /// Where the record of a result is.
-    fn record(&self) -> String {
+    pub fn record(&self) -> String {
         format!("\nrecord: {}\n", self.head.record)
     }
 
     /// What stands below a result that has a plot: what it may be compared by, where its record and plot are.
-    fn foot(&self, run: Option<&RunLine>) -> String {
+    pub fn foot(&self, run: Option<&RunLine>) -> String {
         let comparability =
             run.map(|run| crate::terminal::comparability(&run.comparability, self.verbose));
         let mut text = "\n".to_owned();

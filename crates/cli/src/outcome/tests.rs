@@ -1,4 +1,5 @@
 use super::*;
+use crate::terminal::difference_exit;
 use mpps_lab::line;
 use mpps_method::{Invalid, Shortfall, Verdict, Void};
 use mpps_record::{

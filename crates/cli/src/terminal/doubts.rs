@@ -66,7 +66,7 @@ impl<'a> Doubted<'a> {
         if !footnotes.is_empty() {
             let _ = writeln!(
                 text,
-                "\nHolds for every result of such a bed: {footnotes} (docs/method.md)"
+                "\nLimits of every such result: {footnotes} (docs/method.md)"
             );
         }
         text
@@ -155,7 +155,7 @@ mod tests {
             "\nDoubts\n\
              - the DUT forwarded 1000 frames as 100 packets (imix)\n\
              - 1.0 % of a CPU was stolen (64; similar: imix)\n\
-             \nHolds for every result of such a bed: trials shorter than RFC 2544's 60 s (docs/method.md)\n"
+             \nLimits of every such result: trials shorter than RFC 2544's 60 s (docs/method.md)\n"
         );
         assert_eq!(doubts(&[result("64", Vec::new())]), "");
     }

@@ -53,19 +53,16 @@ mod tune;
 mod watched;
 mod wrap;
 
-pub use calibration::calibration;
 pub use campaign::campaign;
 #[cfg(feature = "measure")]
 pub use campaign_ended::campaign_ended;
-pub use comparison::{compared_in_words, comparison, comparison_title};
-pub use fib_scale::{ScaleRow, bed_line, fib_scale, scale_doubts, scale_title};
-pub use fixed_load::{fixed_load, in_words};
+pub use comparison::difference_exit;
 pub use limits::{limits, limits_json};
 pub use modified::modified;
 pub use mpps_report::number::{percent_or_under as percent, spaced as grouped};
 pub use mpps_report::{Reading, Row, machine_line};
 pub use records::{file_name, file_size, records, records_json};
-pub use report::{Report, comparability};
+pub use report::comparability;
 pub use route_changes::route_changes;
 pub use routes::{prefixes, routes, routes_json};
 pub use suite::suite;

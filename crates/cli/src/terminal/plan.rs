@@ -143,8 +143,9 @@ fn search(search: &Search) -> String {
         _ => "notional, unless real ports say otherwise",
     };
     let link = LinkSpeed::from_bits_per_second(search.link_bits_per_s);
-    let bounds = format!("{minimum} to {maximum}, found to {within}");
-    text + &row("bounds", bounds) + &row("link", format!("{link} ({whose})"))
+    text += &row("loads", format!("{minimum} to {maximum}"));
+    text += &row("resolution", within);
+    text + &row("link", format!("{link} ({whose})"))
 }
 
 fn row(head: &str, text: impl Display) -> String {
@@ -205,7 +206,7 @@ mod tests {
         let measurement = plan("--preset csit").measurement;
         let words = how(&Job::throughput(&measurement, None));
         assert!(
-            words.contains("ceiling, found to 0.5 % of the rate, 0.5 % of the rate\n"),
+            words.contains("ceiling\nresolution   0.5 % of the rate, 0.5 % of the rate\n"),
             "{words}"
         );
     }

@@ -2,11 +2,18 @@
 
 use super::details::{details, once};
 use super::doubts::Doubted;
-use super::{Row, fitted, grouped, table};
+use super::{Reading, Row, error, fitted, grouped, table};
+use crate::exit::Exit;
+use crate::expectation;
+use crate::outcome::{Outcome, View, worst};
+use anyhow::Result;
 use mpps_method::destinations::Draw;
 use mpps_record::doubts::{SIMULATED, TESTER_NEAR_CEILING, UNSTABLE};
-use mpps_record::{Bed, Comparability, ForwardingLimit, Place, ReceiverPlace, RunLine};
+use mpps_record::{
+    Bed, Comparability, ForwardingLimit, Place, ReceiverPlace, ResultLine, Run, RunLine,
+};
 use mpps_report::headline::headline;
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// A measurement that has ended, as its record has it.
@@ -204,3 +211,60 @@ pub fn comparability(of_run: &Comparability, verbose: bool) -> String {
 
 #[cfg(all(test, feature = "measure"))]
 pub(in crate::terminal) mod tests;
+
+impl Outcome for Vec<ResultLine> {
+    fn document(&self, run: &Run, _: &View<'_>) -> Result<Value> {
+        let plan = run.begin.as_ref().map(|begin| &begin.plan);
+        let search = plan.and_then(|plan| plan.search.as_ref());
+        Ok(json!({
+            "simulated": self.iter().any(|line| line.simulated),
+            "pass_rule": search.and_then(|search| search.pass_rule.as_deref()),
+            "link_bits_per_s": search.map(|search| search.link_bits_per_s),
+            "link_source": search.map(|search| &search.link_source),
+            "expected_min_fps": plan.and_then(|plan| plan.expected_min_fps),
+            "expectation_unmet": expectation::all_unmet(run.begin.as_ref(), &Row::each(self)),
+            "results": self,
+        }))
+    }
+
+    fn put(&self, run: &Run, view: &View<'_>) {
+        let report = Report {
+            run: run.begin.as_ref(),
+            rows: &Row::each(self),
+            record: &view.head.record,
+            verbose: view.verbose,
+        };
+        report.print();
+    }
+
+    fn tell(&self, run: &Run, view: &View<'_>) {
+        let rows = Row::each(self);
+        let unmet = expectation::all_unmet(run.begin.as_ref(), &rows);
+        if view.is_disturbed() && unmet.is_empty() {
+            let missing = rows.iter().filter(|row| row.reading() == Reading::Nothing);
+            let missing: Vec<&str> = missing.map(|row| row.subject.as_str()).collect();
+            error(&format!(
+                "not measured: {} (run again when the machine is quieter)",
+                missing.join(", ")
+            ));
+        }
+        for line in &unmet {
+            error(line);
+        }
+    }
+
+    /// Another try may measure what was not measured; what was measured and falls short stays so.
+    fn exit(&self, run: &Run) -> Exit {
+        let exit = |row: &Row<'_>| match row.reading() {
+            Reading::Nothing => Exit::Disturbed,
+            Reading::Below(_) => Exit::NotMet,
+            _ if !expectation::all_unmet(run.begin.as_ref(), std::slice::from_ref(row))
+                .is_empty() =>
+            {
+                Exit::NotMet
+            }
+            Reading::Is(_) | Reading::AtLeast(_) => Exit::Measured,
+        };
+        worst(Row::each(self).iter().map(exit))
+    }
+}

@@ -133,7 +133,7 @@ fn compare(
     let found = |difference: Difference| Found {
         text: difference.to_string(),
         members: json!(difference),
-        exit: outcome::difference_exit(&difference, fail_if_slower),
+        exit: terminal::difference_exit(&difference, fail_if_slower),
         doubts: [Vec::new(), Vec::new()],
     };
     let results = results((first, &one.results), (second, &other.results), terms);

@@ -5,12 +5,13 @@ use super::destinations::read_routes;
 use super::measure::measure;
 use crate::args::ExplainArgs;
 use crate::exit::Exit;
-use crate::plan::{SweepPlan, sweep_steps};
+use crate::plan::{DestinationPlan, SweepPlan, sweep_steps};
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::explain::sweep;
+use mpps_lab::routes::Origin;
 use mpps_lab::traffic::Traffic;
 use mpps_method::sweep::Axis;
 use mpps_record::SweepLine;
@@ -21,8 +22,11 @@ use mpps_tables::Table;
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
     let plan = SweepPlan::new(args)?;
     let mut table = Table::default();
-    // A dry run reads no table.
-    if let Some(wanted) = plan.table.as_ref().filter(|_| !args.run.output.dry_run) {
+    // A dry run reads a file, as any run would, but makes up no table.
+    let is_needed = |wanted: &&DestinationPlan| {
+        !args.run.output.dry_run || matches!(wanted.origin, Origin::File(_))
+    };
+    if let Some(wanted) = plan.table.as_ref().filter(is_needed) {
         let ipv6 = plan.swept.explain.offer.traffic.ipv6;
         let (keep_martians, quiet) = (wanted.keep_martians, args.run.output.quiet);
         table = read_routes(&wanted.origin, ipv6, keep_martians, quiet)?.table;

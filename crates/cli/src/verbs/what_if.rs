@@ -42,9 +42,8 @@ fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
     if let Some((fit, point)) = fitted.first() {
         let ns = fit.at(point.value).ns;
         let from = format!(
-            "the fit at {} of {}, {}",
-            point.value,
-            fit.axis.name(),
+            "the fitted cost at {}{}",
+            place(fit.axis, point.value),
             number::frame(&point.frame)
         );
         let basis = Basis {
@@ -92,7 +91,16 @@ fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
         hertz: clock,
         fits: Vec::new(),
     };
-    Ok((basis, number::frame(&line.frame), warned))
+    let from = format!("the measured cost at {}", number::frame(&line.frame));
+    Ok((basis, from, warned))
+}
+
+/// The place of a point, before its frame size: `1 destination and `.
+fn place(axis: Axis, value: f64) -> String {
+    match axis {
+        Axis::Frame => String::new(),
+        axis => number::plural(value as usize, axis.name().trim_end_matches('s')) + " and ",
+    }
 }
 
 /// What holds for the answer beside what its own parts say.
@@ -124,7 +132,7 @@ fn in_words(answer: &Answer, basis: &Basis, from: &str) -> String {
     let rates = answer.max_fps.map(number::rate);
     let mut text = format!(
         "A frame would cost about {middle:.0} ns ({low:.0} to {high:.0}), so at most {} frames/s ({} to {}) are forwarded. \
-         It starts from {:.0} ns ({from}).\n",
+         The prediction starts from {:.0} ns, {from}.\n",
         rates[1], rates[0], rates[2], basis.frame_ns[1]
     );
     for told in &answer.assumes {
@@ -186,6 +194,13 @@ mod tests {
         assert!(error.contains("--cpus"), "{error}");
         // It takes no other profile away.
         assert_eq!(basis(&[&look, &saturated]).expect("a cost").0.cores, 1.0);
+    }
+
+    #[test]
+    fn a_point_is_named_by_its_place_and_frame() {
+        assert_eq!(place(Axis::Destinations, 1.0), "1 destination and ");
+        assert_eq!(place(Axis::Cores, 2.0), "2 cores and ");
+        assert_eq!(place(Axis::Frame, 64.0), "");
     }
 
     #[test]

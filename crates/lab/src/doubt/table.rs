@@ -18,7 +18,10 @@ fn few_destinations(table: TableMet) -> Option<Doubt> {
     (routes > TABLE && met < routes.min(DESTINATIONS_ENOUGH)).then(|| Doubt {
         name: "few-destinations",
         weight: Weight::Another(4),
-        seen: format!("the DUT holds {routes} routes and frames go to {met} destination(s)"),
+        seen: format!(
+            "the DUT holds {routes} routes and frames go to {met} destination{}",
+            if met == 1 { "" } else { "s" }
+        ),
         why: "The routes of few destinations stay in the CPU's caches. The rate does not show the cost of the table.",
         next: "Use --table FILE --destinations 1M, or measure each number of destinations with mpps fib-scale.",
     })
@@ -63,6 +66,21 @@ mod tests {
         };
         let doubts = doubts(Some(table));
         doubts.iter().map(|doubt| doubt.name).collect()
+    }
+
+    #[test]
+    fn one_destination_is_no_destinations() {
+        let table = |destinations| TableMet {
+            routes: 1_000_000,
+            destinations,
+            period_frames: 1,
+            both_ways: false,
+            passed_frames: 1,
+        };
+        for (met, wanted) in [(1, "go to 1 destination"), (2, "go to 2 destinations")] {
+            let doubt = few_destinations(table(met)).expect("a doubt");
+            assert!(doubt.seen.ends_with(wanted), "{}", doubt.seen);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What frames do to memory, and what memory can take.
 
 use crate::units::FrameLen;
+use serde::Serialize;
 
 /// Octets that memory moves at once.
 const LINE: u16 = 64;
@@ -58,7 +59,7 @@ impl MemoryTraffic {
 }
 
 /// One size of working set.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WorkingSet {
     /// Octets in use.
     pub working_set_octets: u64,

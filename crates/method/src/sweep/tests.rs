@@ -244,8 +244,32 @@ fn what_nobody_measured_is_refused() {
             ..basis.clone()
         };
         let refused = wide.answer(&ask(None, &[]));
-        assert_eq!(refused, Err(CannotAnswer::TooWide));
+        assert_eq!(refused, Err(CannotAnswer::TooWide(None)));
     }
+}
+
+#[test]
+fn a_place_too_far_is_answered_with_the_farthest() {
+    // A line that falls reaches 0 somewhere.
+    let points = [1.0, 2.0, 3.0].map(|value| Measured {
+        value,
+        parts: vec![1_000.0 - 100.0 * value],
+    });
+    let fit = Fit::new(Axis::Cores, &points, &Memory::default()).expect("a fit");
+    let basis = Basis {
+        frame_ns: [890.0, 900.0, 910.0],
+        cores: 1.0,
+        hertz: None,
+        fits: vec![(fit, 1.0)],
+    };
+    let refused = basis.answer(&ask(None, &[(Axis::Cores, 64.0)]));
+    assert_eq!(
+        refused,
+        Err(CannotAnswer::TooWide(Some((Axis::Cores, 9.0))))
+    );
+    let told = refused.expect_err("too far").to_string();
+    assert!(told.ends_with("or ask for cores=9 at most"), "{told}");
+    assert!(basis.answer(&ask(None, &[(Axis::Cores, 9.0)])).is_ok());
 }
 
 /// What a router costs with 1 to 4 CPUs, of whose stages two pay for each other CPU.

@@ -26,14 +26,15 @@ pub struct Basis {
 }
 
 /// Why a record cannot tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CannotAnswer {
     /// There is no sweep over this axis.
     NoSweep(Axis),
     /// Nobody could read the clock of the CPUs.
     NoClock,
-    /// The interval of the cost reaches down to nothing, or farther up than the cost itself.
-    TooWide,
+    /// The interval of the cost reaches down to nothing, or farther up than the cost itself. Holds the farthest place on
+    /// an axis where it does not.
+    TooWide(Option<(Axis, f64)>),
 }
 
 impl fmt::Display for CannotAnswer {
@@ -49,9 +50,13 @@ impl fmt::Display for CannotAnswer {
             Self::NoClock => f.write_str(
                 "the record does not say how fast the CPUs were clocked, so nothing scales with freq",
             ),
-            Self::TooWide => f.write_str(
-                "the interval reaches 0 there, or is wider than the cost itself, so nothing is predicted: sweep with more points or longer trials, or ask for a clock nearer to the measured one",
-            ),
+            Self::TooWide(nearer) => {
+                f.write_str("the interval reaches 0 there, or is wider than the cost itself, so nothing is predicted: sweep with more points or longer trials, or ask for ")?;
+                match nearer {
+                    Some((axis, most)) => write!(f, "{}={most} at most", axis.name()),
+                    None => f.write_str("a clock nearer to the measured one"),
+                }
+            }
         }
     }
 }
@@ -77,6 +82,44 @@ impl Basis {
     /// # Errors
     /// [`CannotAnswer`].
     pub fn answer(&self, asked: &WhatIf) -> Result<Answer, CannotAnswer> {
+        self.predict(asked).map_err(|why| match why {
+            CannotAnswer::TooWide(_) => CannotAnswer::TooWide(self.farthest(asked)),
+            why => why,
+        })
+    }
+
+    /// The farthest place towards the one asked for that can be predicted, to two digits, on the first axis on which there
+    /// is one beyond the measured point.
+    fn farthest(&self, asked: &WhatIf) -> Option<(Axis, f64)> {
+        let farthest = |&(axis, to): &(Axis, f64)| {
+            let (_, at) = self.fits.iter().find(|(fit, _)| fit.axis == axis)?;
+            let is_known = |value: f64| {
+                let moved = |&(of, place)| (of, if of == axis { value } else { place });
+                let asked = WhatIf {
+                    hertz: asked.hertz,
+                    places: asked.places.iter().map(moved).collect(),
+                };
+                self.predict(&asked).is_ok()
+            };
+            let (mut low, mut high) = (*at, to);
+            if low >= high || !is_known(low) {
+                return None;
+            }
+            for _ in 0..64 {
+                let middle = low.midpoint(high);
+                match is_known(middle) {
+                    true => low = middle,
+                    false => high = middle,
+                }
+            }
+            let unit = 10_f64.powf(low.log10().floor() - 1.0).max(1.0);
+            let rounded = (low / unit).floor() * unit;
+            (rounded > *at).then_some((axis, rounded))
+        };
+        asked.places.iter().find_map(farthest)
+    }
+
+    fn predict(&self, asked: &WhatIf) -> Result<Answer, CannotAnswer> {
         let mut found = Answer {
             frame_ns: self.frame_ns,
             max_fps: [0.0; 3],
@@ -110,7 +153,7 @@ impl Basis {
         }
         let [low, middle, high] = found.frame_ns;
         if !(low > 0.0 && high <= 2.0 * middle) {
-            return Err(CannotAnswer::TooWide);
+            return Err(CannotAnswer::TooWide(None));
         }
         found.max_fps = [high, middle, low].map(|ns| cores * 1e9 / ns);
         found.assumes.push(

@@ -113,7 +113,10 @@ fn what_ended_the_search_is_told() {
             LimitedBy::Disturbed,
             ", the machine was too disturbed for more",
         ),
-        (LimitedBy::Trials, ", the search ended before this was sure"),
+        (
+            LimitedBy::Trials,
+            ". The search ended before it confirmed this load",
+        ),
         (LimitedBy::Tester, ", and the tester could offer no more"),
         (LimitedBy::SharedCpu, ""),
     ] {
@@ -131,7 +134,7 @@ fn a_search_without_a_failed_load_says_so() {
         ..weak_tester(1_200_000)
     });
     assert!(
-        text.contains(", the search ended before a load failed"),
+        text.contains(". The search ended before a load failed. "),
         "{text}"
     );
 }
@@ -143,7 +146,7 @@ fn a_load_that_did_not_always_pass_says_how_often() {
         ..line()
     });
     assert!(
-        text.contains("1.38 million without loss in 3 of 5 trials. A"),
+        text.contains("1.38 million without loss (3 of 5 trials). A"),
         "{text}"
     );
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::terminal::fixture::line;
 use crate::terminal::report::tests::run;
-use mpps_record::{Basis, ResultLine, WhyLost};
+use mpps_record::{ResultLine, WhyLost};
 
 #[test]
 fn verbose_tells_where_a_load_failed_why_and_the_pace() {
@@ -19,20 +19,20 @@ fn verbose_tells_where_a_load_failed_why_and_the_pace() {
             sent_frames: 900_000,
             dut_busiest_cpu_share: None,
         }),
-        headroom: Some(record::Headroom {
+        headroom: Some(Headroom {
             rate_fps: 600_000.0,
             basis: Basis::Measured,
             below,
             above: below,
         }),
-        evenness: Some(record::Evenness {
+        evenness: Some(Evenness {
             late_ns_p50: 96,
             late_ns_p999: 41_000,
             late_ns_max: 310_271,
             largest_burst_frames: 9_999,
             catch_up_frames: Some(82),
             ring_frames: Some(4_096),
-            ring_share: None,
+            ring_share: Some(82.0 / 4_096.0),
         }),
         link_share: Some(0.026_04),
         rate_gbit_per_s: Some(1.0416),
@@ -54,7 +54,7 @@ fn verbose_tells_where_a_load_failed_why_and_the_pace() {
         "64: the receiver's program at the exit: 41 ns a frame of the bed's part, timed by the kernel in bursts of its \
          own (with about one reading of the clock)\n",
         "64: 2.6 % of 10 Gbit/s, 1.04 Gbit/s, loss 0 %, DUT 100 % busy, 497 ns a frame in all\n",
-        "a load passes: ndr: up to 5 trials of 1 s at a load, half of them without loss\n",
+        "a load passes by this rule: ndr: up to 5 trials of 1 s at a load, half of them without loss\n",
         "link: 10 Gbit/s, notional: there is no physical link of one direction; rates are the sum of both\n",
     ] {
         assert!(text.contains(line), "{line}: {text}");
@@ -67,4 +67,22 @@ fn verbose_tells_where_a_load_failed_why_and_the_pace() {
     ] {
         assert_eq!(text.matches(line).count(), 1, "{line}: {text}");
     }
+}
+
+#[test]
+fn a_headroom_between_two_loads_names_both() {
+    let load = |rate_fps, busy_share| BusyLoad {
+        rate_fps,
+        busy_share,
+    };
+    let found = Headroom {
+        rate_fps: 800_000.0,
+        basis: Basis::Interpolated,
+        below: load(600_000.0, 0.6),
+        above: load(900_000.0, 0.9),
+    };
+    assert_eq!(
+        headroom(&found),
+        "at 80 % DUT busy: 800.0 kfps (interpolated between 60 % at 600.0 kfps and 90 % at 900.0 kfps)"
+    );
 }

@@ -3,7 +3,7 @@
 use crate::limits_plan::LimitsPlan;
 use crate::terminal::document::document;
 use mpps_method::Rate;
-use mpps_method::limits::{Budget, MemoryBandwidth, MemoryMeasured, WorkingSet, octet_ns};
+use mpps_method::limits::{Budget, MemoryBandwidth, MemoryMeasured, octet_ns};
 use serde_json::{Value, json};
 
 /// What [`super::limits`] says, with every digit. Memory is null where it is not known.
@@ -46,15 +46,7 @@ fn measured_json(measured: &MemoryMeasured) -> Value {
         "steal_share": measured.steal_share,
         "others_share": measured.others_share,
         "together_cpus": measured.together_cpus,
-        "working_sets": measured.points.iter().map(working_set_json).collect::<Value>(),
-    })
-}
-
-fn working_set_json(set: &WorkingSet) -> Value {
-    json!({
-        "working_set_octets": set.working_set_octets,
-        "latency_ns": set.latency_ns,
-        "copy_octets_per_s": set.copy_octets_per_s,
+        "working_sets": measured.points,
     })
 }
 

@@ -126,7 +126,7 @@ fn the_sentences_come_first_and_say_what_ran() {
     for line in [
         "bed: virtual NIC and exit (the receiver's program: 41 ns of it), measured with a wire in place of the router\n",
         "set-up script: fw.sh, sha256 0123456789ab...\n",
-        "\nHolds for every result of such a bed: trials shorter than RFC 2544's 60 s, no wire, a virtual NIC (docs/method.md)\n",
+        "\nLimits of every such result: trials shorter than RFC 2544's 60 s, no wire, a virtual NIC (docs/method.md)\n",
     ] {
         assert_eq!(text.matches(line).count(), 1, "{line}: {text}");
     }
