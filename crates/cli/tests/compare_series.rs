@@ -27,6 +27,7 @@ fn block(rate: Option<f64>, sent: f64, ns: Option<f64>, distance: &Value) -> Blo
         disturbed: rate.is_none(),
         round_trip_ns: None,
         work_ns: None,
+        busy: None,
     };
     Block {
         sent: Rate::from_fps(sent),

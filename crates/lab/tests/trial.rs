@@ -7,14 +7,15 @@ use crate::support::trials::{
     run_whole,
 };
 use mpps_ebpf::instruments::nic::INDIRECTION_ENTRIES;
-use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Side};
-use mpps_lab::tester::Tester;
+use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Side};
+use mpps_lab::tester::{Fault, PlantedFault, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::{clock, kernel, links};
 use mpps_method::distance::Distance;
+use mpps_method::saturation::per_frame;
 use mpps_method::statistics::median;
-use mpps_method::{CpuExchange, Invalid, Rules, Span, Verdict};
+use mpps_method::{CpuExchange, Invalid, Rules, Span, Trial, Verdict};
 
 const FRAMES_MAX: u64 = 1 << 24;
 
@@ -362,4 +363,85 @@ fn in_lock_step_on_one_cpu_an_overload_is_no_pass() {
     let trial = run(&mut tester, 3_000_000.0, 500);
     let verdict = trial.judge(&Rules::default());
     assert_ne!(verdict, Verdict::Lossless);
+}
+
+/// CPU time of a frame by the windows of a trial, ns. `None` where they do not know it.
+fn ns_per_frame(trial: &Trial) -> Option<f64> {
+    Some(per_frame(&trial.windows)?.ns)
+}
+
+/// The median over some trials of what each tells.
+fn over_trials(tester: &mut Tester<'_>, fps: f64, told: impl Fn(&Trial) -> Option<f64>) -> f64 {
+    let trials = (0..3).map(|_| run_whole(tester, fps, 300));
+    let each: Vec<f64> = trials.filter_map(|trial| told(&trial)).collect();
+    median(&each).expect("a trial that knows it")
+}
+
+/// Whether the windows on this front can know what the DUT's threads had.
+fn can_time(bed: &Bed) -> bool {
+    kernel::release().expect("a kernel").at_least(6, 7) && bed.plan().cpus.ends().is_some()
+}
+
+#[test]
+fn busy_time_of_windows_adds_up_to_the_trials() {
+    if !support::can_run() {
+        return;
+    }
+    for nic in [Front::Cpumap, Front::Napi] {
+        let bed = Bed::raise(&BedPlan {
+            nic,
+            ..support::plan()
+        })
+        .expect("bed");
+        if !can_time(&bed) {
+            support::skip!("timers bound to their CPU (Linux 6.7), and a CPU for the DUT");
+        }
+        let mut tester = tester(&bed, &support::traffic());
+        for fps in [100_000.0, 400_000.0] {
+            let part = |trial: &Trial| Some(ns_per_frame(trial)? / trial.ns_per_frame()?);
+            let part = over_trials(&mut tester, fps, part);
+            println!("{nic:?} {fps}: {part:.4} of the trial's");
+            assert!((part - 1.0).abs() < 0.01, "{nic:?} {fps}: {part}");
+        }
+    }
+}
+
+#[test]
+fn work_in_no_thread_is_in_no_window() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = Bed::raise(&BedPlan {
+        nic: Front::Softirq,
+        ..support::plan()
+    })
+    .expect("bed");
+    let mut tester = tester(&bed, &support::traffic());
+    let trial = run_whole(&mut tester, 50_000.0, 200);
+    assert!(!trial.windows.is_empty());
+    assert!(trial.windows.iter().all(|window| window.busy.is_none()));
+}
+
+#[test]
+fn a_burn_shows_in_windows() {
+    const BURN_NS: u64 = 1_000;
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    if !can_time(&bed) {
+        support::skip!("timers bound to their CPU (Linux 6.7), and a CPU for the DUT");
+    }
+    let mut tester = tester(&bed, &support::traffic());
+    let plain = over_trials(&mut tester, 200_000.0, ns_per_frame);
+    let fault = Fault {
+        delay_ns: BURN_NS,
+        ..Fault::NONE
+    };
+    let _burning = PlantedFault::plant_on_router(fault, &bed, tester.ways()[0]).expect("a burn");
+    let burnt = over_trials(&mut tester, 200_000.0, ns_per_frame);
+    println!("{plain:.0} ns, with the burn {burnt:.0}");
+    // The machine may change its state between both.
+    let more = (burnt - plain) / BURN_NS as f64;
+    assert!((0.5..1.8).contains(&more), "{more} of the burn");
 }

@@ -323,7 +323,8 @@ fn differences(base: &Turn, variant: &Turn, measure: Measure) -> Result<Differen
     if measure == Measure::Cost && cost.is_none() {
         return Err(Unfit::Disturbed);
     }
-    let fixed = (&base.fixed, &variant.fixed);
+    let (one_fixed, other_fixed) = Block::in_one_state(&base.fixed, &variant.fixed);
+    let fixed = (&one_fixed, &other_fixed);
     let at_one = is_at_one(overloads);
     let is_like = is_at_one(fixed) || !at_one;
     let fixed_costs = rates(fixed).filter(|_| is_like).and_then(|_| costs(fixed));

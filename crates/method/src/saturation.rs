@@ -96,6 +96,17 @@ pub struct Window {
     pub round_trip_ns: Option<u64>,
     /// A fixed piece of work on the DUT's CPU in it, ns; `None` where nobody timed it.
     pub work_ns: Option<u64>,
+    /// What the DUT's threads had in it; `None` where nobody accounts for them by the window.
+    pub busy: Option<Busy>,
+}
+
+/// What the DUT's threads had.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Busy {
+    /// CPU time.
+    pub time: Span,
+    /// How often they were put on their CPU.
+    pub wakes: u64,
 }
 
 /// The windows of one trial.
@@ -115,7 +126,7 @@ pub struct Block {
 
 impl Block {
     /// Its windows in this state, where it has enough. What a frame took follows from what they forwarded where the DUT's
-    /// CPU was busy in all of the trial; else nobody knows it.
+    /// CPU was busy in all of the trial, else from what its threads had in each; where nobody accounts for that, it is unknown.
     #[must_use]
     pub fn at(&self, place: &Place) -> Option<Self> {
         let holds = |window: &&Window| place.holds(window);
@@ -128,13 +139,18 @@ impl Block {
             round_trip_ns: over(|window| window.round_trip_ns)?,
             work_ns: over(|window| window.work_ns),
         };
-        // Time that others took is in no busy time either.
-        let undisturbed = self.windows.iter().filter(|window| !window.disturbed);
-        let slower = mean_rate(&undisturbed.copied().collect::<Vec<_>>()) / mean_rate(&windows);
-        let ns_per_frame = self.ns_per_frame.filter(|_| self.is_saturated());
+        let more = if self.is_saturated() {
+            // Time that others took is in no busy time either.
+            let undisturbed = self.windows.iter().filter(|window| !window.disturbed);
+            let undisturbed = undisturbed.copied().collect::<Vec<_>>();
+            Some(mean_rate(&undisturbed) / mean_rate(&windows))
+        } else {
+            let both = per_frame(&windows).zip(per_frame(&self.windows));
+            both.map(|(here, all)| here.ns / all.ns)
+        };
         (windows.len() >= WINDOWS_MIN).then_some(Self {
-            ns_per_frame: ns_per_frame
-                .map(|ns| ns * slower)
+            ns_per_frame: (self.ns_per_frame.zip(more))
+                .map(|(ns, more)| ns * more)
                 .filter(|ns| ns.is_finite()),
             distance: Distance::Steady(at),
             windows,
@@ -151,13 +167,17 @@ impl Block {
         mean_rate(&self.windows) <= OVERLOADED * self.sent.fps()
     }
 
-    /// Two trials in the state in which both were, where the DUT's CPU was busy in all of both; else as they are.
+    /// Two trials in the state in which both were, where it is known what a frame took there, or the DUT's CPU was busy in all
+    /// of both; else as they are.
     #[must_use]
     pub fn in_one_state(one: &Self, other: &Self) -> (Self, Self) {
         let are_saturated = one.is_saturated() && other.is_saturated();
         let place = Place::of_pair(&one.windows, &other.windows, PAIR_WINDOWS_MIN);
         let at = |place| Some((one.at(&place)?, other.at(&place)?));
-        let found = place.filter(|_| are_saturated).and_then(at);
+        let know = |(one, other): &(Self, Self)| {
+            are_saturated || one.ns_per_frame.and(other.ns_per_frame).is_some()
+        };
+        let found = place.and_then(at).filter(know);
         found.unwrap_or_else(|| (one.clone(), other.clone()))
     }
 
@@ -177,6 +197,30 @@ impl Block {
         let busy = self.busiest.filter(|_| mean.is_finite() && mean > 0.0)?;
         Some((busy * rate / mean).min(1.0))
     }
+}
+
+/// What the DUT's threads had for each frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PerFrame {
+    /// CPU time, ns.
+    pub ns: f64,
+    /// Wake-ups.
+    pub wakes: f64,
+}
+
+/// Over those of these windows that know it; `None` where they are less than half, or forwarded nothing.
+#[must_use]
+pub fn per_frame(windows: &[Window]) -> Option<PerFrame> {
+    let known = windows
+        .iter()
+        .filter_map(|one| Some((one.busy?, one.forwarded)));
+    let known: Vec<(Busy, u64)> = known.collect();
+    let frames = known.iter().map(|(_, forwarded)| *forwarded).sum::<u64>();
+    let sum = |of: fn(&Busy) -> u64| known.iter().map(|(busy, _)| of(busy)).sum::<u64>();
+    (frames > 0 && 2 * known.len() >= windows.len()).then(|| PerFrame {
+        ns: sum(|busy| busy.time.as_nanos()) as f64 / frames as f64,
+        wakes: sum(|busy| busy.wakes) as f64 / frames as f64,
+    })
 }
 
 /// Frames/s over all windows; no number without one.
@@ -456,6 +500,7 @@ mod tests {
             disturbed: false,
             round_trip_ns: None,
             work_ns: None,
+            busy: None,
         };
         let busy = Some(frames[0] as f64 * ns as f64 / 5e7);
         Block {
@@ -616,5 +661,54 @@ mod tests {
         assert_eq!(near.total_ns, interval(600.0, 650.0, 700.0));
         assert!(near.has_few_pairs(), "{near:?}");
         assert_eq!(FrameCost::from_blocks(&router, &wire, Some(310.0)), None);
+    }
+
+    /// Windows of a load below saturation in two states: a frame takes 600 ns in one, 900 in the other.
+    fn two_states() -> Block {
+        let window = |ns: u64, round_trip_ns: u64| Window {
+            duration: Span::from_millis(8),
+            forwarded: 4_000,
+            round_trip_ns: Some(round_trip_ns),
+            work_ns: Some(240),
+            busy: Some(Busy {
+                time: Span::from_nanos(4_000 * ns),
+                wakes: 400,
+            }),
+            ..Window::default()
+        };
+        Block {
+            sent: Rate::from_fps(5e5),
+            busiest: Some(0.375),
+            // By another account, a hundredth larger.
+            ns_per_frame: Some(757.5),
+            distance: Distance::Changed,
+            windows: [vec![window(600, 80); 10], vec![window(900, 400); 10]].concat(),
+        }
+    }
+
+    #[test]
+    fn a_state_has_its_own_cost_below_saturation() {
+        let block = two_states();
+        let place = Place::of_pair(&block.windows[..10], &block.windows[..10], 6).expect("a state");
+        let near = block.at(&place).expect("windows there");
+        let ns = near.ns_per_frame.expect("a cost");
+        assert!((ns - 606.0).abs() < 1e-6, "{ns}");
+        let wakes = per_frame(&near.windows).expect("known").wakes;
+        assert!((wakes - 0.1).abs() < 1e-9, "{wakes}");
+        let mut unknown = block;
+        unknown.windows.iter_mut().for_each(|one| one.busy = None);
+        assert_eq!(unknown.at(&place).expect("windows").ns_per_frame, None);
+    }
+
+    #[test]
+    fn pairs_below_saturation_meet_in_one_state() {
+        let (one, other) = (two_states(), two_states());
+        let (near, same) = Block::in_one_state(&one, &other);
+        assert_eq!((near.windows.len(), same.windows.len()), (10, 10));
+        assert_ne!(near.distance, Distance::Changed);
+        let mut unknown = two_states();
+        unknown.windows.iter_mut().for_each(|one| one.busy = None);
+        let (whole, _) = Block::in_one_state(&unknown, &other);
+        assert_eq!(whole, unknown);
     }
 }

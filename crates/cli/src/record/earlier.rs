@@ -150,6 +150,7 @@ pub fn block(line: &TrialLine) -> Block {
             disturbed: false,
             round_trip_ns: None,
             work_ns: None,
+            busy: None,
         },
         None => Window {
             duration: Span::from_nanos(line.duration_ns.saturating_sub(disturbed_ns)),
@@ -157,6 +158,7 @@ pub fn block(line: &TrialLine) -> Block {
             disturbed: is_overload || is_void,
             round_trip_ns: None,
             work_ns: None,
+            busy: None,
         },
     };
     Block {

@@ -19,9 +19,8 @@
  */
 #include "../base.h"
 #include "../net_device.h"
+#include "scheduler_clock.h"
 #include <bpf/bpf_tracing.h>
-
-#define CPUS_MAX 1024
 
 #define COMM_OCTETS 16
 /* include/linux/sched.h */
@@ -33,6 +32,7 @@ struct nsproxy {
 } __attribute__((preserve_access_index));
 
 struct sched_entity {
+	u64 exec_start;
 	u64 sum_exec_runtime;
 	u64 prev_sum_exec_runtime;
 } __attribute__((preserve_access_index));
@@ -205,6 +205,15 @@ static __always_inline u64 slice_ns(const struct task_struct *task)
 	return before && after > before ? after - before : 0;
 }
 
+/* A task that goes was just accounted for. The idle task is not, on all kernels. */
+static __always_inline void note_clock(u32 cpu, const struct task_struct *prev, u64 now)
+{
+	u64 *ahead = prev->pid ? bpf_map_lookup_elem(&ahead_ns, &cpu) : NULL;
+
+	if (ahead)
+		*ahead = now - prev->se.exec_start;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switched, _Bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -216,6 +225,7 @@ int BPF_PROG(switched, _Bool preempt, struct task_struct *prev, struct task_stru
 	if (!c || !at || !c->watched)
 		return 0;
 	now = bpf_ktime_get_ns();
+	note_clock(cpu, prev, now);
 	if (at->pid == (u32)prev->pid) {
 		/* Its name may have changed since: it has begun another program. */
 		count(c, cpu, at->whose, prev->comm, at->ns, now);

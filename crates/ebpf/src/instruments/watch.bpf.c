@@ -10,20 +10,21 @@
  *
  * The tick on a CPU of the tester writes some cache lines, and that on a CPU of the DUT times how long it reads them: how
  * far apart the two are. A hypervisor moves them about within a trial, and a frame goes from one to the other. The
- * latter also times a fixed piece of work: another guest on the core's other thread lengthens it by half.
+ * latter also times a fixed piece of work: another guest on the core's other thread lengthens it by half. Last it notes how
+ * long the DUT's threads have run.
  *
  * A cpu-clock perf event will not do: the kernel throttles it on a CPU that idles without its tick,
  * and every pause would look like a stall.
  */
 #include "../base.h"
 #include "receiver.h"
+#include "busy.h"
 #include <bpf/bpf_tracing.h>
 #include <linux/errno.h>
 
 #define CLOCK_MONOTONIC 1
 /* BPF_F_TIMER_CPU_PIN (Linux 6.7): younger than the kernel headers of Debian 12. */
 #define TIMER_CPU_PIN (1ULL << 1)
-#define CPUS_MAX 1024
 /* Stalls kept of each CPU since the watch was cleared: the last so many. */
 #define STALLS_MAX 4096
 
@@ -232,8 +233,10 @@ static int tick(void *map, u32 *cpu, struct watch_cpu *w)
 	w->ticks++;
 	if (*cpu == writing_cpu)
 		write_lines();
-	else if (*cpu == reading_cpu)
+	else if (*cpu == reading_cpu) {
 		read_lines_and_work();
+		note_busy(*cpu);
+	}
 	bpf_timer_start(&w->timer, period_ns, TIMER_CPU_PIN);
 	return 0;
 }

@@ -1,11 +1,15 @@
 //! Reads `watch.bpf.c`: the longest time each CPU stood still.
 
+use super::receiver::WINDOW_SHIFT;
+
 skeleton!("watch");
 
 plain! {
     watch_cpu: 56 { timer, last_ns, longest_ns, ticks, epoch, stalls }
     watch_stall: 16 { from_ns, to_ns }
     watch_apart: 32 { window, readings, took_ns, worked_ns }
+    busy_mark: 24 { ns, run_ns, wakes }
+    busy_window: 48 { first, last }
 }
 
 const _: () = assert!(size_of::<types::bpf_timer>() == 16);
@@ -66,6 +70,26 @@ impl Apart {
             round_trip_ns: round_trips_ns.checked_div(LINES * read.readings)?,
             work_ns: read.worked_ns.checked_div(read.readings)?,
         })
+    }
+}
+
+/// Threads of the DUT that are accounted for, at most.
+pub const THREADS_MAX: usize = 4;
+
+/// What the DUT's threads had had at one moment: their time, and how often they were woken.
+pub use types::busy_mark as BusyMark;
+
+/// At the first tick of a window and at its last.
+pub use types::busy_window as BusyWindow;
+
+impl BusyWindow {
+    /// Both marks, where they are of this window.
+    #[must_use]
+    pub fn marks(self, window: u64) -> Vec<BusyMark> {
+        let mut marks = vec![self.first, self.last];
+        marks.retain(|mark| mark.ns >> WINDOW_SHIFT == window);
+        marks.dedup_by_key(|mark| mark.ns);
+        marks
     }
 }
 

@@ -125,6 +125,7 @@ fn windows(trial: Trial) -> Vec<Window> {
         disturbed: !(trial.stalls.is_empty() && trial.others.is_empty()),
         round_trip_ns: None,
         work_ns: None,
+        busy: None,
     }]
 }
 

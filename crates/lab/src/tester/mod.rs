@@ -22,7 +22,7 @@ pub use evidence::EvidenceProbe;
 pub use kernel_interfaces::{KernelInterfaces, NapiList, TrafficControl};
 pub use ledger::LedgerProbe;
 pub use machine::other_tasks::{OtherTasks, RouterTasks};
-pub use machine::watch::{PERIOD_NS as WATCH_PERIOD_NS, StallWatch, Watch};
+pub use machine::watch::{PERIOD_NS as WATCH_PERIOD_NS, StallWatch, Timed, Watch};
 pub(crate) use machine::{real_time, watch};
 pub use management::{Management, QUERIES_MAX, Question};
 pub use nic::napi_threads::threads as napi_threads;
@@ -136,6 +136,12 @@ impl<'bed> Tester<'bed> {
         let cpus: Vec<usize> = bed.plan().cpus.all();
         let working = threads.iter().map(|(tid, _)| *tid);
         let kernel_threads: Vec<i32> = polling.into_iter().chain(working).collect();
+        let other_tasks = OtherTasks::watch(&cpus, &kernel_threads, &router_tasks(bed))?;
+        let timed = timed(&bed.plan().cpus).map(|between| Timed {
+            between,
+            threads: threads.iter().map(|(tid, _)| *tid).collect(),
+            clock: other_tasks.clock(),
+        });
         Ok(Self {
             bed,
             traffic: traffic.clone(),
@@ -144,8 +150,8 @@ impl<'bed> Tester<'bed> {
             receivers,
             management: management.transpose()?,
             ledger,
-            watch: Watch::start(&cpus, timed(&bed.plan().cpus), interfaces.stall_watch)?,
-            other_tasks: OtherTasks::watch(&cpus, &kernel_threads, &router_tasks(bed))?,
+            watch: Watch::start(&cpus, timed.as_ref(), interfaces.stall_watch)?,
+            other_tasks,
             warm_up: Span::ZERO,
             forwards_at_most: None,
             threads,
@@ -207,12 +213,12 @@ impl<'bed> Tester<'bed> {
     }
 }
 
-/// By what the router's tasks on this machine are known. Where its work is done in softirqs, ksoftirqd's time is its busy time.
 /// The CPUs whose state each window of a trial tells. Of several that the DUT has, one would not speak for the others.
 fn timed(cpus: &CpuSplit) -> Option<(usize, usize)> {
     cpus.ends().filter(|_| cpus.dut.len() == 1)
 }
 
+/// By what the router's tasks on this machine are known. Where its work is done in softirqs, ksoftirqd's time is its busy time.
 fn router_tasks(bed: &Bed) -> RouterTasks {
     let plan = bed.plan();
     let alone = |cpu: &usize| plan.nic != Front::Softirq && !plan.cpus.tester.contains(cpu);

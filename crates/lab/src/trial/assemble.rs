@@ -121,8 +121,12 @@ fn forwarded_in_windows(
         cpus.extend(receiver.windows(first, last)?);
     }
     let disturbed: Vec<Disturbance> = trial.stalls.iter().chain(&trial.others).copied().collect();
-    let apart = tester.watch.apart(first, last)?;
-    Ok(windows(&cpus, parts.sent.started_ns, &disturbed, &apart))
+    let (apart, busy) = (
+        tester.watch.apart(first, last)?,
+        tester.watch.busy(first, last)?,
+    );
+    let started_ns = parts.sent.started_ns;
+    Ok(windows(&cpus, started_ns, &disturbed, &apart, &busy))
 }
 
 fn stack(parts: &Parts<'_>) -> Option<StackCounts> {

@@ -1,8 +1,8 @@
 //! What the DUT forwarded in each short window of a trial, from the marks that the receiver's program writes.
 
 use mpps_ebpf::instruments::receiver::{WINDOW_SHIFT, WindowMark};
-use mpps_ebpf::instruments::watch::Apart;
-use mpps_method::saturation::Window;
+use mpps_ebpf::instruments::watch::{Apart, BusyMark};
+use mpps_method::saturation::{Busy, Window};
 use mpps_method::{Disturbance, Span};
 
 const WINDOW_NS: u64 = 1 << WINDOW_SHIFT;
@@ -11,12 +11,13 @@ const GUARD_NS: u64 = 3_000_000;
 
 /// Windows of [`WINDOW_NS`], from the marks of each CPU of each receiver: frames counted by all of them together.
 /// `stalls` are when a CPU of the bed stood still or ran another program, since `started_ns`; `apart` says how far apart
-/// two of them were.
+/// two of them were, `busy` what the DUT's threads had had.
 pub fn windows(
     cpus: &[Vec<WindowMark>],
     started_ns: u64,
     stalls: &[Disturbance],
     apart: &[Apart],
+    busy: &[BusyMark],
 ) -> Vec<Window> {
     let first = cpus
         .iter()
@@ -47,9 +48,23 @@ pub fn windows(
             disturbed: is_disturbed(from, to, started_ns, stalls),
             round_trip_ns: here.map(|one| one.round_trip_ns),
             work_ns: here.map(|one| one.work_ns),
+            busy: busy_between(busy, from, to),
         }
     };
     edges.windows(2).map(window).collect()
+}
+
+/// What the DUT's threads had between two moments; `None` where the marks tell only a part of it.
+fn busy_between(marks: &[BusyMark], from: u64, to: u64) -> Option<Busy> {
+    let within = marks.first()?.ns <= from && marks.last()?.ns >= to;
+    let between = |told: fn(&BusyMark) -> u64| {
+        let at = |ns| count_at(marks, ns, |mark| (mark.ns, told(mark)));
+        (at(to) - at(from)).round().max(0.0) as u64
+    };
+    within.then(|| Busy {
+        time: Span::from_nanos(between(|mark| mark.run_ns)),
+        wakes: between(|mark| mark.wakes),
+    })
 }
 
 /// Frames one CPU had counted at a moment.
@@ -97,7 +112,7 @@ mod tests {
     #[test]
     fn frames_of_all_cpus_add_up_in_whole_windows() {
         let cpus = [marks(100, 6, 8_000), marks(101, 5, 4_000)];
-        let found = windows(&cpus, 0, &[], &[]);
+        let found = windows(&cpus, 0, &[], &[], &[]);
         assert_eq!(found.len(), 3);
         for window in found {
             assert_eq!(window.duration.as_nanos(), WINDOW_NS);
@@ -113,9 +128,35 @@ mod tests {
             round_trip_ns,
             work_ns: 130,
         });
-        let found = windows(&[marks(100, 6, 8_000)], 0, &[], &apart);
+        let found = windows(&[marks(100, 6, 8_000)], 0, &[], &apart, &[]);
         let known: Vec<Option<u64>> = found.iter().map(|window| window.round_trip_ns).collect();
         assert_eq!(known, [Some(75), None, Some(420), None]);
+    }
+
+    #[test]
+    fn a_window_has_the_time_between_its_marks() {
+        // The threads run for a quarter of windows 100 and 101, for half of the others; a mark 1 us before and after each edge.
+        let quarters = |n: u64| n - 100 + n.saturating_sub(102);
+        let mark = |n: u64, ns| BusyMark {
+            ns,
+            run_ns: quarters(n) * WINDOW_NS / 4,
+            wakes: n * 10,
+        };
+        let busy: Vec<BusyMark> = (100..=104)
+            .flat_map(|n| {
+                [
+                    mark(n, n * WINDOW_NS - 1_000),
+                    mark(n, n * WINDOW_NS + 1_000),
+                ]
+            })
+            .collect();
+        let found = windows(&[marks(100, 7, 8_000)], 0, &[], &[], &busy);
+        let parts: Vec<Option<(u64, u64)>> = (found.iter())
+            .map(|window| window.busy.map(|busy| (busy.time.as_nanos(), busy.wakes)))
+            .collect();
+        let (quarter, half) = (Some((WINDOW_NS / 4, 10)), Some((WINDOW_NS / 2, 10)));
+        // The last window ends behind the last mark.
+        assert_eq!(parts, [quarter, half, half, None, None]);
     }
 
     #[test]
@@ -126,7 +167,7 @@ mod tests {
             ns: 105 * WINDOW_NS,
             tagged: 16_000,
         });
-        let frames: Vec<u64> = windows(&[cpu], 0, &[], &[])
+        let frames: Vec<u64> = windows(&[cpu], 0, &[], &[], &[])
             .iter()
             .map(|window| window.forwarded)
             .collect();
@@ -143,10 +184,10 @@ mod tests {
             from: Span::from_nanos(2 * WINDOW_NS + 10),
             to: Span::from_nanos(3 * WINDOW_NS - 20),
         };
-        let found = windows(&cpus, started_ns, &[stall], &[]);
+        let found = windows(&cpus, started_ns, &[stall], &[], &[]);
         let disturbed: Vec<bool> = found.iter().map(|window| window.disturbed).collect();
         // From the second window on; the guard reaches into the one after.
         assert_eq!(disturbed, [false, true, true, false, false]);
-        assert!(windows(&[], started_ns, &[stall], &[]).is_empty());
+        assert!(windows(&[], started_ns, &[stall], &[], &[]).is_empty());
     }
 }

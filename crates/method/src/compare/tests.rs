@@ -20,6 +20,7 @@ fn block(cost_ns: f64, sent: f64) -> Block {
         disturbed: false,
         round_trip_ns: None,
         work_ns: None,
+        busy: None,
     };
     Block {
         sent: Rate::from_fps(sent),

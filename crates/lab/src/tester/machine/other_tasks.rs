@@ -9,6 +9,7 @@ use mpps_ebpf::instruments::other_tasks::{
 use mpps_ebpf::instruments::watch::Stall;
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::task;
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// Readings of a CPU's entry after the first.
 const READINGS_MAX: u32 = 8;
@@ -87,6 +88,12 @@ impl OtherTasks {
         };
         other_tasks.clear()?;
         Ok(other_tasks)
+    }
+
+    /// The scheduler's clock on each CPU, against the monotonic one.
+    #[must_use]
+    pub fn clock(&self) -> BorrowedFd<'_> {
+        self.skel.maps.ahead_ns.as_fd()
     }
 
     /// Forgets what was seen.

@@ -8,8 +8,9 @@ mod timers;
 
 use crate::clock::wait_for;
 use crate::tester::error::TesterError;
-use mpps_ebpf::instruments::watch::{Apart, Stall, Watched};
+use mpps_ebpf::instruments::watch::{Apart, BusyMark, Stall, Watched};
 use std::cell::Cell;
+use std::os::fd::BorrowedFd;
 use threads::Threads;
 pub use timers::Timers;
 
@@ -37,6 +38,16 @@ pub struct Watch {
     epoch: Cell<u64>,
 }
 
+/// What timers tell beside stalls.
+pub struct Timed<'a> {
+    /// How far apart these two CPUs are: the tester's and the DUT's.
+    pub between: (usize, usize),
+    /// How long these threads of the DUT run.
+    pub threads: Vec<i32>,
+    /// The clock by which the scheduler accounts for them.
+    pub clock: BorrowedFd<'a>,
+}
+
 /// What ticks.
 enum Ticks {
     Timers(Box<Timers>),
@@ -44,14 +55,14 @@ enum Ticks {
 }
 
 impl Watch {
-    /// Starts to tick on these CPUs. Timers also tell how far apart these two are.
+    /// Starts to tick on these CPUs. Timers also tell what is asked for.
     pub fn start(
         cpus: &[usize],
-        between: Option<(usize, usize)>,
+        timed: Option<&Timed<'_>>,
         by: StallWatch,
     ) -> Result<Self, TesterError> {
         let ticks = match by {
-            StallWatch::Timers => Ticks::Timers(Box::new(Timers::start(cpus, between)?)),
+            StallWatch::Timers => Ticks::Timers(Box::new(Timers::start(cpus, timed)?)),
             StallWatch::Threads => Ticks::Threads(Threads::start(cpus)?),
         };
         Ok(Self {
@@ -95,6 +106,14 @@ impl Watch {
     pub fn apart(&self, from_ns: u64, to_ns: u64) -> Result<Vec<Apart>, TesterError> {
         match &self.ticks {
             Ticks::Timers(timers) => timers.apart(from_ns, to_ns),
+            Ticks::Threads(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// What the DUT's threads had had, by marks in each window of this time.
+    pub fn busy(&self, from_ns: u64, to_ns: u64) -> Result<Vec<BusyMark>, TesterError> {
+        match &self.ticks {
+            Ticks::Timers(timers) => timers.busy(from_ns, to_ns),
             Ticks::Threads(_) => Ok(Vec::new()),
         }
     }

@@ -1,13 +1,14 @@
 //! The watch by eBPF timers, one bound to each CPU (see `watch.bpf.c`; Linux 6.7).
 
-use super::{PERIOD_NS, STALL_NS};
+use super::{PERIOD_NS, STALL_NS, Timed};
 use crate::clock::wait_for;
 use crate::tester::error::TesterError;
 use crate::tester::programs::{self, maps, trace};
 use libbpf_rs::{Link, ProgramInput};
 use mpps_ebpf::instruments::receiver::{WINDOW_SHIFT, WINDOWS_MAX};
 use mpps_ebpf::instruments::watch::{
-    Apart, STALLS_MAX, Stall, WatchSkel, WatchSkelBuilder, Watched, types,
+    Apart, BusyMark, BusyWindow, STALLS_MAX, Stall, THREADS_MAX, WatchSkel, WatchSkelBuilder,
+    Watched, types,
 };
 use mpps_linux::cpu::{self, CpuSet};
 
@@ -24,13 +25,20 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// Starts to tick on these CPUs, and to send cache lines from the first of the two to the second.
-    pub fn start(cpus: &[usize], between: Option<(usize, usize)>) -> Result<Self, TesterError> {
+    /// Starts to tick on these CPUs, and to time what is asked for.
+    pub fn start(cpus: &[usize], timed: Option<&Timed<'_>>) -> Result<Self, TesterError> {
         let mut open = programs::open(WatchSkelBuilder::default(), "open the machine watch")?;
         let rodata = programs::constants(&mut open.maps.rodata_data, "watch rodata")?;
         (rodata.period_ns, rodata.stall_ns) = (PERIOD_NS, STALL_NS);
-        if let Some((writing, reading)) = between {
+        if let Some(timed) = timed {
+            let (writing, reading) = timed.between;
             (rodata.writing_cpu, rodata.reading_cpu) = (writing as u32, reading as u32);
+            if timed.threads.len() <= THREADS_MAX {
+                let threads = rodata.threads.iter_mut().zip(&timed.threads);
+                threads.for_each(|(place, tid)| *place = tid.unsigned_abs());
+            }
+            (open.maps.ahead_ns.reuse_fd(timed.clock))
+                .map_err(|e| TesterError::bpf("share the scheduler's clock", &e))?;
         }
         let highest = cpus.iter().copied().max().unwrap_or(0);
         let entries = u32::try_from(highest + 1).unwrap_or(1) * STALLS_MAX;
@@ -96,14 +104,23 @@ impl Timers {
 
     /// How far apart the two CPUs were in each window of this time.
     pub fn apart(&self, from_ns: u64, to_ns: u64) -> Result<Vec<Apart>, TesterError> {
-        let (first, last) = (from_ns >> WINDOW_SHIFT, to_ns >> WINDOW_SHIFT);
         let (map, what) = (&self.skel.maps.apart, "read the distance between CPUs");
-        let windows = first.max(last.saturating_sub(WINDOWS_MAX - 1))..=last;
         let read = |window| maps::read(map, (window % WINDOWS_MAX) as u32, what);
         let apart = |window| Ok(Apart::from_window(window, read(window)?));
-        windows
+        windows(from_ns, to_ns)
             .filter_map(|window| apart(window).transpose())
             .collect()
+    }
+
+    /// What the DUT's threads had had, at the first tick and the last of each window of this time.
+    pub fn busy(&self, from_ns: u64, to_ns: u64) -> Result<Vec<BusyMark>, TesterError> {
+        let (map, what) = (&self.skel.maps.busy, "read the busy time of windows");
+        let mut marks = Vec::new();
+        for window in windows(from_ns, to_ns) {
+            let read: BusyWindow = maps::read(map, (window % WINDOWS_MAX) as u32, what)?;
+            marks.extend(read.marks(window));
+        }
+        Ok(marks)
     }
 
     /// The stalls that each watched CPU saw in its epoch, the last [`STALLS_MAX`] of them.
@@ -117,4 +134,10 @@ impl Timers {
         }
         Ok(stalls)
     }
+}
+
+/// Windows of this time that are kept.
+fn windows(from_ns: u64, to_ns: u64) -> std::ops::RangeInclusive<u64> {
+    let (first, last) = (from_ns >> WINDOW_SHIFT, to_ns >> WINDOW_SHIFT);
+    first.max(last.saturating_sub(WINDOWS_MAX - 1))..=last
 }
