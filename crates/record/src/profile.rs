@@ -257,11 +257,14 @@ pub struct CostModel {
     pub mixed: Vec<String>,
     /// How far the loads lie from the model: root of the mean square.
     pub off_ns: f64,
-    /// Trials that it was fitted to, all below saturation and at one distance of the CPUs.
+    /// Trials that it was fitted to, all below saturation and in one state of the machine.
     pub loads: u32,
+    /// Windows of these trials that were in this state; absent where whole trials were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub windows: Option<u32>,
     /// The maximum forwarding rate that it predicts.
     pub predicted_fps: f64,
-    /// The one that was measured at the same distance of the CPUs.
+    /// The one that was measured in the same state.
     pub measured_fps: f64,
     /// Predicted / measured - 1.
     pub error_ratio: f64,

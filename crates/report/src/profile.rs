@@ -203,6 +203,9 @@ fn model(model: &CostModel) -> String {
             mixed.join(", ")
         ),
     };
+    let windows = model.windows.map_or(String::new(), |windows| {
+        format!("{} of ", number::plural(windows as usize, "window"))
+    });
     let at_most = model.waiting_max_ns.filter(|most| *most > 0.0);
     let bounded = match at_most.filter(|most| model.waiting_ns >= *most) {
         Some(_) => {
@@ -211,8 +214,8 @@ fn model(model: &CostModel) -> String {
         None => "",
     };
     format!(
-        "Model: {known}fitted to {} below saturation (within {:.0} ns).{mixed}{bounded} It predicts {} frames/s at saturation. \
-         Saturated trials at the same CPU distance forwarded {} ({:+.1} %).",
+        "Model: {known}fitted to {windows}{} below saturation (within {:.0} ns).{mixed}{bounded} It predicts {} frames/s at \
+         saturation. Saturated trials in the same state of the machine forwarded {} ({:+.1} %).",
         number::plural(model.loads as usize, "trial"),
         model.off_ns,
         number::rate(model.predicted_fps),

@@ -11,6 +11,7 @@ mod hardware;
 mod limit;
 mod load;
 mod look;
+mod lower;
 mod model;
 mod paired;
 pub(crate) mod split;
@@ -45,8 +46,6 @@ pub use split::{Divided, Stacks};
 pub const TRIALS_MIN: u32 = 3;
 /// Loads below saturation, of what the router forwards at most.
 const SHARES: [f64; 5] = [0.9, 0.75, 0.5, 0.25, 0.1];
-/// Trials below saturation after each pair at it.
-const LOADS_A_TURN: usize = 3;
 /// Trials that tell how much to offer, at most.
 const FIRST_TRIALS: u32 = 4;
 
@@ -171,7 +170,7 @@ impl Explainer<'_> {
     ) -> Result<Option<f64>, JobError> {
         let mut stacks = Stacks::default();
         let mut lower = Vec::new();
-        let saturated = self.saturate(turns, (&mut stacks, &mut lower), line, trials)?;
+        let mut saturated = self.saturate(turns, (&mut stacks, &mut lower), line, trials)?;
         let limited_by = limit::limited_by(&saturated, &self.tester);
         line.limited_by = Some(line::limited_by(limited_by));
         let is_split = line.wire.is_some();
@@ -181,20 +180,17 @@ impl Explainer<'_> {
             let by_cycles = line.clock.as_deref() == Some("cycles");
             evidence.locks_in = limit::most_locked(&line.stacks, by_cycles);
         }
-        line.loads.push(saturated.load);
-        let tried = |one: &Profiled| Tried::new(one, self.sends);
-        let points: Vec<Tried> = lower.iter().filter_map(|(_, one)| tried(one)).collect();
         let overload = match self.depth {
             Depth::Overload => {
                 forwards(&self.trial(SENDER_MAX, Phase::Overload, Beside::Nothing, trials)?)
             }
             Depth::Saturation | Depth::LowerLoads => None,
         };
-        let threads = self.tester.dut_threads().len() as u32;
-        match model::fit(&saturated.tried, &points, threads, limited_by) {
+        match self.model(turns, limited_by, (&mut saturated, &mut lower), trials)? {
             Ok(model) => line.model = Some(model),
-            Err(why) => line.no_model = Some(why),
+            Err(why) => line.no_model = Some(why.to_string()),
         }
+        line.loads.push(saturated.load);
         for share in SHARES {
             let of_share = lower.extract_if(.., |(of, _)| *of == share);
             let of_share: Vec<Profiled> = of_share.map(|(_, one)| one).collect();
@@ -253,18 +249,7 @@ impl Explainer<'_> {
             }
             let rates: Vec<f64> = sampled.iter().filter_map(forwards).collect();
             let maximum = statistics::median(&rates).unwrap_or(most);
-            for share in SHARES
-                .iter()
-                .cycle()
-                .skip(LOADS_A_TURN * turn as usize)
-                .take(LOADS_A_TURN)
-            {
-                let rate = Rate::from_fps(maximum * share);
-                let profiled = self.trial(rate, Phase::Fixed, Beside::Look, trials)?;
-                if counts(&profiled.judged) && !is_overloaded(&profiled) {
-                    lower.push((*share, profiled));
-                }
-            }
+            self.lower_loads(turn, maximum, lower, trials)?;
         }
         line.looking = Interval::from_samples(&ratios).map(|ratio| Looking {
             ratio: interval(ratio),
@@ -283,6 +268,11 @@ impl Explainer<'_> {
             let last = self.trial(rate, Phase::Overload, Beside::Drops, trials)?;
             evidence.drops = last.evidence.drops;
         }
+        keep_whole(&mut sampled);
+        let tried = sampled.iter();
+        let tried = tried
+            .filter_map(|one| Tried::new(one, self.sends))
+            .collect();
         self.keep_alike(&mut sampled);
         if self.depth == Depth::LowerLoads {
             match wires.tell(&sampled, self.sends) {
@@ -291,7 +281,10 @@ impl Explainer<'_> {
             }
         }
         *stacks = Stacks::mean(&mut sampled);
-        Saturated::new(&sampled, self.sends)
+        Ok(Saturated {
+            tried,
+            ..Saturated::new(&sampled, self.sends)?
+        })
     }
 
     /// What the router forwards, frames/s: a burst is too short to tell it well, and the machine may disturb the sender in
@@ -312,13 +305,8 @@ impl Explainer<'_> {
         Ok(most)
     }
 
-    /// Leaves out what the machine disturbed, unless there is nothing else, and what was measured at another distance of
-    /// the CPUs, as the forwarding rate beside it does.
+    /// Leaves out what was measured at another distance of the CPUs, as the forwarding rate beside it does.
     fn keep_alike(&mut self, sampled: &mut Vec<Profiled>) {
-        let is_whole = |one: &Profiled| counts(&one.judged);
-        if sampled.iter().any(is_whole) {
-            sampled.retain(is_whole);
-        }
         let distances = sampled.iter();
         let distances = distances.map(|one| Distance::from_trial(&one.judged.trial));
         let here = of_one_distance(&distances.collect::<Vec<_>>());
@@ -356,5 +344,13 @@ impl Explainer<'_> {
         self.sends = self.sends.max(sent(&judged.trial));
         self.tried.push((judged.trial, judged.verdict));
         looked.ok_or(JobError::NoThreads)
+    }
+}
+
+/// Leaves out what the machine disturbed, unless there is nothing else.
+fn keep_whole(sampled: &mut Vec<Profiled>) {
+    let is_whole = |one: &Profiled| counts(&one.judged);
+    if sampled.iter().any(is_whole) {
+        sampled.retain(is_whole);
     }
 }

@@ -405,6 +405,7 @@ pub fn profiles() -> String {
                 mixed: vec!["poll".to_owned()],
                 off_ns: 4.0,
                 loads: 3,
+                windows: Some(40),
                 predicted_fps: 1.40e6,
                 measured_fps: 1.43e6,
                 error_ratio: -0.021,
