@@ -161,18 +161,18 @@ impl Place {
             && within(window.work_ns, self.work_ns, SAME_SPEED)
     }
 
-    /// Where most of the trials were, each of which has windows enough there; `wanted` trials are enough. Of several such
-    /// states that in which the DUT's CPU is fastest, then the one farther apart, then the one with the most windows. What
-    /// was forwarded is not asked. `None` where nobody knows the states of half of the windows.
+    /// Where most of the trials were, each of which has windows enough there; `wanted` trials of each load are enough. Of
+    /// several such states that in which the DUT's CPU is fastest, then the one farther apart, then the one with the most
+    /// windows. What was forwarded is not asked. `None` where nobody knows the states of half of the windows.
     #[must_use]
-    pub fn of_trials(trials: Vec<&[Window]>, wanted: usize) -> Option<Self> {
-        chosen(&[trials], wanted).map(|(held, _)| held.place)
+    pub fn of_loads(loads: &[Vec<&[Window]>], wanted: usize) -> Option<Self> {
+        chosen(loads, wanted).map(|(held, _)| held.place)
     }
 
-    /// The same of two loads: one state for both, where it holds as many trials of each as a state of its own and the DUT's
-    /// CPU is as fast there. Else each has its own: a slow state of one load takes no fast one from the other.
+    /// That of each load: one state for both, where it holds as many trials of each as a state of its own and the DUT's CPU
+    /// is as fast there. Else each has its own: a slow state of one load takes no fast one from the other.
     #[must_use]
-    pub fn of_loads(loads: &[Vec<&[Window]>; 2], wanted: usize) -> [Option<Self>; 2] {
+    pub fn of_each(loads: &[Vec<&[Window]>; 2], wanted: usize) -> [Option<Self>; 2] {
         let own = loads
             .each_ref()
             .map(|load| chosen(std::slice::from_ref(load), wanted));
@@ -230,7 +230,7 @@ impl Place {
     }
 }
 
-/// The state that [`Place::of_trials`] tells of, for all of these loads.
+/// The state that [`Place::of_loads`] tells of.
 fn chosen(loads: &[Vec<&[Window]>], wanted: usize) -> Option<(Held, At)> {
     let mut tried: Vec<Held> = tried(loads).collect();
     let trials = |held: &Held| held.trials.min(wanted);
@@ -430,7 +430,7 @@ mod tests {
         let both = [shared.clone(), full].concat();
         let of = |trials: &[&Vec<Window>]| {
             let trials = trials.iter().map(|windows| windows.as_slice()).collect();
-            Place::of_trials(trials, 3).expect("a state")
+            Place::of_loads(&[trials], 3).expect("a state")
         };
         let chosen = of(&[&both, &both, &both, &shared]);
         assert!(
@@ -450,7 +450,10 @@ mod tests {
             chosen.holds(&apart[9]) && !chosen.holds(&apart[0]),
             "{chosen:?}"
         );
-        assert_eq!(Place::of_trials(vec![&[Window::default(); 9]], 3), None);
+        assert_eq!(
+            Place::of_loads(&[vec![&[Window::default(); 9][..]]], 3),
+            None
+        );
     }
 
     #[test]
@@ -458,7 +461,7 @@ mod tests {
         let (fast, slow) = (state(30, 80, 240), state(30, 80, 330));
         let mixed = [fast.clone(), slow.clone()].concat();
         let of = |most: &[Window], little: &[Window]| {
-            Place::of_loads(&[vec![most; 3], vec![little; 3]], 3).map(Option::unwrap)
+            Place::of_each(&[vec![most; 3], vec![little; 3]], 3).map(Option::unwrap)
         };
         // Both were fast for a time: one state for both.
         let [most, little] = of(&mixed, &mixed);
@@ -478,11 +481,11 @@ mod tests {
         // All at one speed, within 15 %, but for one window.
         let mut quiet: Vec<Window> = (0..40).flat_map(|n| state(1, 80, 200 + n % 30)).collect();
         quiet[7].work_ns = Some(135);
-        let chosen = Place::of_trials(vec![&quiet[..]; 3], 3).expect("a state");
+        let chosen = Place::of_loads(&[vec![&quiet[..]; 3]], 3).expect("a state");
         assert!(quiet.iter().filter(|window| chosen.holds(window)).count() >= 39);
         // A neighbour that is gone for a tenth of the time leaves no state of its own.
         let seldom = [state(36, 80, 450), state(4, 80, 240)].concat();
-        let chosen = Place::of_trials(vec![&seldom[..]; 3], 3).expect("a state");
+        let chosen = Place::of_loads(&[vec![&seldom[..]; 3]], 3).expect("a state");
         assert!(
             chosen.holds(&seldom[0]) && !chosen.holds(&seldom[36]),
             "{chosen:?}"

@@ -275,7 +275,7 @@ impl Saturation {
     /// where states are unknown, at one distance for both; where that leaves one of them too little, at its own.
     #[must_use]
     pub fn of_two_loads(loads: [&[Block]; 2]) -> [Option<Self>; 2] {
-        let places = Place::of_loads(&loads.map(windows_of), BLOCKS_MIN);
+        let places = Place::of_each(&loads.map(windows_of), BLOCKS_MIN);
         if places.iter().any(Option::is_some) {
             let [most, little] = loads;
             let at = |blocks, place: Option<Place>| match place {
@@ -341,7 +341,7 @@ impl Saturation {
     /// windows it stands on the disturbed ones, and says so; `None` with fewer than 3 windows in all.
     #[must_use]
     pub fn from_blocks(blocks: &[Block]) -> Option<Self> {
-        match Place::of_trials(windows_of(blocks), BLOCKS_MIN) {
+        match Place::of_loads(&[windows_of(blocks)], BLOCKS_MIN) {
             Some(place) => Self::at(blocks, place),
             None => Self::of_all_windows(blocks),
         }

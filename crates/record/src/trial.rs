@@ -121,6 +121,9 @@ pub struct Windows {
     pub round_trip_ns: Vec<Option<u64>>,
     /// A fixed piece of work on the DUT's CPU in it; null where nobody timed it.
     pub work_ns: Vec<Option<u64>>,
+    /// CPU time of the DUT's threads in it; null where nobody accounted for them, and none at all in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dut_busy_ns: Vec<Option<u64>>,
 }
 
 /// Management queries, and how many of them were answered.

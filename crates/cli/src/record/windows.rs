@@ -2,7 +2,7 @@
 
 use mpps_lab::jobs::Phase;
 use mpps_lab::search::saturation::block;
-use mpps_method::saturation::{Block, Window};
+use mpps_method::saturation::{Block, Busy, Window};
 use mpps_method::{Counts, CpuBusy, CpuExchange, Direction, Disturbance, Ledger, Span, Trial};
 use mpps_record::{TrialLine, Windows};
 
@@ -22,7 +22,18 @@ pub(super) fn line(phase: Phase, trial: &Trial) -> Option<Windows> {
         disturbed: disturbed.map(|(number, _)| number).collect(),
         round_trip_ns: all.iter().map(|window| window.round_trip_ns).collect(),
         work_ns: all.iter().map(|window| window.work_ns).collect(),
+        dut_busy_ns: busy_ns(all),
     })
+}
+
+/// None at all where no window's is known.
+fn busy_ns(all: &[Window]) -> Vec<Option<u64>> {
+    let busy = |window: &Window| window.busy.map(|busy| busy.time.as_nanos());
+    let each: Vec<Option<u64>> = all.iter().map(busy).collect();
+    if each.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    each
 }
 
 /// The block of a trial whose line has windows: by the rule of a live one.
@@ -74,6 +85,10 @@ fn windows(line: &Windows) -> Vec<Window> {
         disturbed: line.disturbed.contains(&number),
         round_trip_ns: known(&line.round_trip_ns, number),
         work_ns: known(&line.work_ns, number),
+        busy: known(&line.dut_busy_ns, number).map(|ns| Busy {
+            time: Span::from_nanos(ns),
+            wakes: 0,
+        }),
     };
     line.forwarded_frames
         .iter()
@@ -102,6 +117,10 @@ mod tests {
                 disturbed: number % 20 == 7,
                 round_trip_ns: (number != 11).then_some(70 + number % 9),
                 work_ns: (number != 11).then_some(240 * slower),
+                busy: (number != 12).then_some(Busy {
+                    time: Span::from_nanos(7_000_000 + number),
+                    wakes: 0,
+                }),
             }
         };
         let windows: Vec<Window> = (0..40).map(window).collect();

@@ -72,7 +72,7 @@ impl State {
         let saturated = turns.iter().filter(|turn| turn.is_saturated());
         let windows: Vec<&[_]> = saturated.map(|turn| &turn.windows[..]).collect();
         let are_most = 2 * windows.len() >= turns.len();
-        let place = are_most.then(|| Place::of_trials(windows, usize::MAX));
+        let place = are_most.then(|| Place::of_loads(&[windows], usize::MAX));
         (place.flatten().map(Self::Windows)).or_else(|| Self::of_whole_turns(turns))
     }
 

@@ -74,6 +74,7 @@ pub fn long(trials: u32) -> Vec<u8> {
             disturbed: vec![3, 4],
             round_trip_ns: vec![Some(80); 42],
             work_ns: vec![Some(240); 42],
+            dut_busy_ns: vec![Some(6_000_000); 42],
         });
         append(&mut text, name, &trial);
     }
