@@ -100,7 +100,7 @@ fn two_records_are_compared_or_refused() {
 
     for (words, wanted) in [
         ([fast.as_str(), &fast].as_slice(), "the same file"),
-        (&[&fast], "2 values required"),
+        (&[&fast], "give two records"),
         (
             &[&fast, &slow, "--may-differ", "colour"],
             "there is no colour",
