@@ -428,18 +428,13 @@ fn builds_differ_by_what_one_adds_to_its_bed() {
     }
 }
 
-/// A build whose router is simulated, so its turns need no bed and no quiet machine. The one before is as old as one that
-/// does not know --no-wire.
+/// A build whose router is simulated, so its turns need no bed and no quiet machine.
 fn simulated_build(scratch: &Scratch, name: &str, pair: &str) -> String {
     let path = scratch.path(name);
     let mpps = door::MPPS;
-    let older = match name {
-        "before" => "case \"$*\" in *--help) exit 0;; *--no-wire*) exit 2;; esac\n",
-        _ => "",
-    };
     write(
         &path,
-        &format!("#!/bin/sh\n{older}exec {mpps} \"$@\" --simulate={pair}\n"),
+        &format!("#!/bin/sh\nexec {mpps} \"$@\" --simulate={pair}\n"),
     );
     path.to_str().expect("UTF-8").to_owned()
 }
