@@ -125,7 +125,7 @@ fn afterwards(size: &OverloadLine, path: Option<&ManagementPath>) -> String {
             let half = "at half of its maximum afterwards, frames were lost to the end";
             return format!("{half}{not_back}{}", maximum_afterwards(size));
         }
-        _ => return format!("return not measured{not_back}"),
+        _ => return format!("return not measured{not_back}{}", maximum_afterwards(size)),
     };
     let whole = match path {
         Some(_) if !dead => "no loss at half of its maximum and all answered",
@@ -256,7 +256,10 @@ mod tests {
             overload(&size)
                 .contains("; at half of its maximum afterwards, frames were lost to the end")
         );
-        (size.trial, size.recovered) = (None, Recovered::NotMeasured);
+        size.recovered = Recovered::NotMeasured;
+        let void = "; return not measured, management not back; its maximum afterwards ";
+        assert!(overload(&size).contains(void));
+        size.trial = None;
         assert!(overload(&size).ends_with("; cut short"));
         size.seconds.clear();
         assert_eq!(overload(&size), "64 B: overload not measured");
