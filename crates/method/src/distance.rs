@@ -28,8 +28,8 @@ pub struct At {
 }
 
 impl At {
-    /// Of a trial, the medians over its windows, for most of its time it need not have been there; of one whose windows
-    /// nobody timed, where it was steady.
+    /// The medians over a trial's windows; it may have been in this state for less than half of its time. Without timed
+    /// windows its steady distance, if it had one.
     #[must_use]
     pub fn mostly(trial: &Trial) -> Option<Self> {
         let over = |of: fn(&Window) -> Option<u64>| median(&known(&trial.windows, of));

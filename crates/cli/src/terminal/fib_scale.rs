@@ -149,9 +149,6 @@ fn maximum(row: &ScaleRow<'_>) -> Option<String> {
     })
 }
 
-#[cfg(all(test, feature = "measure"))]
-pub(crate) mod tests;
-
 impl Outcome for Vec<PointLine> {
     fn document(&self, run: &Run, view: &View<'_>) -> Result<Value> {
         let scale = run.begin.as_ref().and_then(|run| run.plan.scale.as_ref());
@@ -200,3 +197,6 @@ fn file_name(from: &str) -> &str {
     let name = Path::new(from).file_name();
     name.and_then(|name| name.to_str()).unwrap_or(from)
 }
+
+#[cfg(all(test, feature = "measure"))]
+pub(crate) mod tests;

@@ -209,9 +209,6 @@ pub fn comparability(of_run: &Comparability, verbose: bool) -> String {
     }
 }
 
-#[cfg(all(test, feature = "measure"))]
-pub(in crate::terminal) mod tests;
-
 impl Outcome for Vec<ResultLine> {
     fn document(&self, run: &Run, _: &View<'_>) -> Result<Value> {
         let plan = run.begin.as_ref().map(|begin| &begin.plan);
@@ -268,3 +265,6 @@ impl Outcome for Vec<ResultLine> {
         worst(Row::each(self).iter().map(exit))
     }
 }
+
+#[cfg(all(test, feature = "measure"))]
+pub(in crate::terminal) mod tests;

@@ -2,7 +2,7 @@
 /*
  * How long the DUT's threads have run and how often they were woken, by the scheduler's own account, at the first and the
  * last tick of each window. The account of a thread that sleeps is complete. That of a thread that runs is as old as the
- * scheduler's last look at it, up to 4 ms, so what it has run since is added.
+ * scheduler's last look at it (up to 10 ms at CONFIG_HZ=100), so what it has run since is added.
  */
 #ifndef MPPS_BUSY_H
 #define MPPS_BUSY_H

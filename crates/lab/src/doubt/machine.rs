@@ -170,8 +170,8 @@ fn distance_changed(overload: Option<At>, trial: Option<At>) -> Option<Doubt> {
         seen: format!(
             "{what} {before:.0} ns at overload and {after:.0} ns in the trial without loss"
         ),
-        why: "A frame costs more where either takes longer. The two rates cannot be compared.",
-        next: "Run again. The record has both for each trial.",
+        why: "A frame costs more where the round trip or the work takes longer. The two rates cannot be compared.",
+        next: "Run again. The record has round_trip_ns and work_ns of each trial.",
     })
 }
 
@@ -183,7 +183,7 @@ fn other_state(maximum: &Saturation) -> Option<Doubt> {
         name: "other-state",
         weight: Weight::Shifted(2),
         seen: format!(
-            "{:.0} % of the undisturbed time at overload does not count, for the router's CPU had another speed or distance{}",
+            "{:.0} % of the undisturbed time at overload was in another state of the machine and does not count{}",
             100.0 * share,
             forwarded_elsewhere(maximum)
         ),

@@ -51,7 +51,7 @@ impl fmt::Display for CannotAnswer {
                 "the record does not say how fast the CPUs were clocked, so nothing scales with freq",
             ),
             Self::TooWide(nearer) => {
-                f.write_str("the interval reaches 0 there, or is wider than the cost itself, so nothing is predicted: sweep with more points or longer trials, or ask for ")?;
+                f.write_str("nothing is predicted, because the interval there reaches 0 or is wider than the cost. Sweep with more points or longer trials, or ask for ")?;
                 match nearer {
                     Some((axis, most)) => write!(f, "{}={most} at most", axis.name()),
                     None => f.write_str("a clock nearer to the measured one"),

@@ -65,7 +65,7 @@ fn restless(size: u32) -> Vec<Doubt> {
         ),
         format!("the loss at {rate} does not look like load (mixed)"),
         format!("the hypervisor took {size} % of a CPU during a trial"),
-        format!("{size} of {many} trials were void and run again"),
+        format!("void trials: {size} of {many}"),
         format!("a ring of 4096 frames hides an overload of {rate} in one trial"),
         format!(
             "at {rate} a pause of 128 us fills the ring of 256 frames, and the watch sees no pause below 2 ms"

@@ -180,7 +180,7 @@ pub(super) fn fit(
     let here = alike.saturated.len();
     if alike.by_windows && here < TRIALS_MIN as usize {
         return Err(NoModel::Short(format!(
-            "only {here} of the trials at saturation were in the state of the machine in which most were, and {TRIALS_MIN} are needed"
+            "saturated trials in the state of the machine that counts: {here}, and {TRIALS_MIN} are needed; give more --trials"
         )));
     }
     let over = |number: fn(&Tried) -> f64| {
