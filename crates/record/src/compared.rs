@@ -156,8 +156,8 @@ fn compare(one: &Side<'_>, other: &Side<'_>, terms: Terms<'_>) -> Result<Differe
     } else {
         ToldBy::Rate
     };
-    // What one CPU's lower speed may have done is no difference of the set-ups: rates go as the speed of the work.
-    let slowness = works.map_or(1.0, |(one, other)| other / one);
+    // What one CPU's lower speed may have done is no difference of the set-ups: rates go as the square of that speed.
+    let slowness = works.map_or(1.0, |(one, other)| (other / one).powi(2));
     let rate_change = change(rates.0.into(), as_fast(rates.1.into(), slowness));
     let costs = costs.map(|(one, other)| {
         let [total_ns, router_ns] =

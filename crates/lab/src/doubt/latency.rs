@@ -97,7 +97,10 @@ fn not_apart(loads: &[LoadLatency]) -> Option<Doubt> {
             let are_few = medians.len() < TURNS_MIN as usize;
             // The beds of two runs differ by so much where nothing shows it; a bucket of the histogram is so wide.
             let least = bed.as_nanos() / if are_few { 2 } else { 32 };
-            Some(least.max(medians.iter().max()? - medians.iter().min()?))
+            let range = medians.iter().max()? - medians.iter().min()?;
+            // A range is some 4 standard deviations, and the median of more trials is known better.
+            let trials = (medians.len() as f64).max(3.0) / 3.0;
+            Some(least.max((range as f64 / trials.sqrt()) as u64))
         };
         let noise: u64 = [&load.router, wire].into_iter().filter_map(spread).max()?;
         (router.as_nanos() <= bed.as_nanos() + noise).then(|| Doubt {

@@ -91,7 +91,11 @@ pub(super) fn voided(voided: u32, trials: u32, judged: &[(Trial, Verdict)]) -> O
         seen: match commonest_cause(judged) {
             None => format!("void trials: {voided} of {trials}"),
             Some((times, cause)) => {
-                let mostly = if times < voided { "mostly " } else { "" };
+                let mostly = match times {
+                    times if times >= voided => "",
+                    times if 2 * times > voided => "mostly ",
+                    _ => "most often ",
+                };
                 format!("void trials: {voided} of {trials}, {mostly}because {cause}")
             }
         },

@@ -75,6 +75,8 @@ impl Tried {
 struct Alike {
     saturated: Vec<Tried>,
     lower: Vec<Tried>,
+    /// Saturated trials there that forwarded all that was sent.
+    short: usize,
     /// Whether only windows of one state count, and not whole trials.
     by_windows: bool,
 }
@@ -95,12 +97,15 @@ impl Alike {
         let mut found = Self {
             saturated: at(saturated),
             lower: at(lower),
+            short: 0,
             by_windows: true,
         };
         // A faster state may take all that was sent, because the load followed a slower one.
+        let there = found.saturated.len();
         found
             .saturated
             .retain(|one| compare::is_overloaded(&one.block, one.forwards.fps()));
+        found.short = there - found.saturated.len();
         (!found.lower.is_empty()).then_some(found)
     }
 
@@ -114,6 +119,7 @@ impl Alike {
         Some(Self {
             saturated: near(most, saturated),
             lower: near(most, lower),
+            short: 0,
             by_windows: false,
         })
     }
@@ -178,6 +184,14 @@ pub(super) fn fit(
     let alike = Alike::by_windows(saturated, lower).or_else(|| Alike::whole(saturated, lower));
     let alike = alike.ok_or("nothing was measured at saturation")?;
     let here = alike.saturated.len();
+    // Without them the rate would be that of the slower ones.
+    if 4 * alike.short > here + alike.short {
+        return Err(NoModel::Short(format!(
+            "{} of {} saturated trials in this state of the machine forwarded all that was sent",
+            alike.short,
+            here + alike.short
+        )));
+    }
     if alike.by_windows && here < TRIALS_MIN as usize {
         return Err(NoModel::Short(format!(
             "saturated trials in the state of the machine that counts: {here}, and {TRIALS_MIN} are needed; give more --trials"
