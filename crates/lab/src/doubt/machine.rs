@@ -197,6 +197,9 @@ fn forwarded_elsewhere(maximum: &Saturation) -> String {
         return String::new();
     };
     let percent = 100.0 * (fps / maximum.forwarding.middle - 1.0);
+    if percent.abs() < 0.5 {
+        return "; the router then forwarded as much (median)".to_owned();
+    }
     let than = match percent.is_sign_negative() {
         true => "less",
         false => "more",

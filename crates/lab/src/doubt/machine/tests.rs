@@ -53,6 +53,8 @@ fn a_maximum_that_leaves_out_slower_times_is_doubted() {
         "{slower}"
     );
     assert!(slower.ends_with("forwarded 24 % less (median)"), "{slower}");
+    let alike = of(60, 40, Some(1.004e6)).expect("a doubt");
+    assert!(alike.ends_with("forwarded as much (median)"), "{alike}");
     let faster = of(60, 40, Some(1.11e6)).expect("a doubt");
     assert!(faster.ends_with("forwarded 11 % more (median)"), "{faster}");
 }
