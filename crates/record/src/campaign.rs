@@ -121,4 +121,6 @@ pub enum Looked {
     CauseShare(String),
     /// Any run with a table: octets of the FIB for each route.
     FibOctetsPerRoute,
+    /// `mpps loss --overload`: the rate under overload divided by the maximum forwarding rate.
+    OverloadShare,
 }

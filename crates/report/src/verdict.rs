@@ -1,5 +1,7 @@
 //! What becomes of a published claim here: the number that decides it, with its interval, against the claim's bounds.
 
+mod overload;
+
 use crate::campaign::MeasuredCell;
 use crate::headline::is_bound;
 use crate::number;
@@ -168,6 +170,7 @@ fn numbers(check: &Check, run: &Run) -> Result<Vec<Number>, String> {
         Looked::StagesGrowth(stage) => worst_growth(check, &Ends::new(run)?, stage),
         Looked::CauseShare(cause) => cause_shares(run, cause),
         Looked::FibOctetsPerRoute => octets_per_route(run).map(one),
+        Looked::OverloadShare => overload::shares(run),
     }
 }
 
@@ -368,6 +371,7 @@ fn in_words(check: &Check, number: &Number) -> String {
         Looked::StagesGrowth(_) => " times its cost".to_owned(),
         Looked::CauseShare(cause) => format!(" of a frame's cost in {cause}"),
         Looked::FibOctetsPerRoute => " octets a route".to_owned(),
+        Looked::OverloadShare => " of its maximum".to_owned(),
     };
     let name = number.name.as_ref();
     let name = name.map_or(String::new(), |name| format!("{name}: "));
@@ -381,7 +385,9 @@ fn in_words(check: &Check, number: &Number) -> String {
 fn value(of: &Looked, value: f64) -> String {
     match of {
         Looked::RateChange => format!("{:+.1} %", value * 100.0),
-        Looked::RateEvenness | Looked::CauseShare(_) => format!("{:.1} %", value * 100.0),
+        Looked::RateEvenness | Looked::CauseShare(_) | Looked::OverloadShare => {
+            format!("{:.1} %", value * 100.0)
+        }
         Looked::StageGrowth(_) | Looked::StagesGrowth(_) => format!("{value:.2}"),
         Looked::FibOctetsPerRoute => format!("{value:.0}"),
     }

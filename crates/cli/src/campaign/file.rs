@@ -17,7 +17,7 @@ const CELLS_MAX: usize = 1000;
 type Look = fn(&Claim) -> Result<Looked, String>;
 
 /// What a claim can look at, and which verb tells it; none: any.
-const LOOKED: [(&str, &str, Look); 6] = [
+const LOOKED: [(&str, &str, Look); 7] = [
     ("rate_change", "compare", |_| Ok(Looked::RateChange)),
     ("rate_evenness", "throughput", |_| Ok(Looked::RateEvenness)),
     ("stage_growth", "explain", |claim| {
@@ -32,6 +32,7 @@ const LOOKED: [(&str, &str, Look); 6] = [
     ("fib_octets_per_route", "", |_| {
         Ok(Looked::FibOctetsPerRoute)
     }),
+    ("overload_share", "loss", |_| Ok(Looked::OverloadShare)),
 ];
 
 /// The whole file.

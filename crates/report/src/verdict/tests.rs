@@ -1,7 +1,7 @@
 use super::*;
 use mpps_record::{
-    CellLine, ComparisonLine, EndLine, ForwardingLimit, Overload, PartCost, PointLine, ProfileLine,
-    ProfiledLoad, Routes, SweepLine, ToldBy, Variant, read,
+    CellLine, ComparisonLine, EndLine, ForwardingLimit, Overload, OverloadLine, OverloadSecond,
+    PartCost, PointLine, ProfileLine, ProfiledLoad, Routes, SweepLine, ToldBy, Variant, read,
 };
 
 fn around(median: f64, half: f64) -> Interval<f64> {
@@ -381,4 +381,49 @@ fn the_fib_is_told_by_the_most_routes() {
     assert_eq!(of(&[(1_000, Some(200_000))]).0, Verdict::DoesNotHold);
     assert_eq!(of(&[(1_000, None)]).0, Verdict::CannotTell);
     assert_eq!(of(&[]).1, "the run loaded no routes");
+}
+
+#[test]
+fn overload_is_held_against_both_maxima() {
+    let line = cell(check(Looked::OverloadShare, None, Some(0.9)));
+    let of = |fps: &[u64], disturbed_share: f64, after: Option<u64>| {
+        let second = |&forwarding_fps: &u64| OverloadSecond {
+            length_ns: 1_000_000_000,
+            forwarding_fps,
+            disturbed_share,
+            ..OverloadSecond::default()
+        };
+        let mut run = Run::new("run");
+        run.overloads = vec![OverloadLine {
+            max_forwarding_fps: Some(1_000_000),
+            max_forwarding_afterwards_fps: after,
+            seconds: fps.iter().map(second).collect(),
+            ..OverloadLine::default()
+        }];
+        judge(&line, Some(&run))
+    };
+    let falls = of(&[700_000, 710_000, 720_000], 0.0, Some(900_000));
+    assert_eq!(
+        falls,
+        (
+            Verdict::Holds,
+            "74.7 % of its maximum (70.0 % to 80.0 %); the claim holds at 90.0 % or less"
+                .to_owned()
+        )
+    );
+    let slower_machine = of(&[700_000, 710_000, 720_000], 0.0, Some(750_000));
+    assert_eq!(slower_machine.0, Verdict::CannotTell);
+    let holds = of(&[990_000, 1_000_000, 1_010_000], 0.0, Some(1_000_000));
+    assert_eq!(holds.0, Verdict::DoesNotHold);
+    for (fps, disturbed_share, after, why) in [
+        (vec![700_000; 2], 0.0, Some(900_000), "fewer than 3 seconds"),
+        (vec![700_000; 9], 0.5, Some(900_000), "fewer than 3 seconds"),
+        (vec![700_000; 3], 0.0, None, "not measured after"),
+    ] {
+        let (verdict, said) = of(&fps, disturbed_share, after);
+        assert!(
+            verdict == Verdict::CannotTell && said.contains(why),
+            "{said}"
+        );
+    }
 }
