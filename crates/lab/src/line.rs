@@ -132,6 +132,7 @@ pub(crate) const fn pairs(compared: &Compared) -> Pairs {
         disturbed: compared.left_out.disturbed,
         distance: compared.left_out.distance,
         moved: compared.moved,
+        fixed: compared.fixed_pairs,
         not_overloaded: compared.left_out.not_overloaded,
     }
 }

@@ -117,7 +117,9 @@ pub struct Compared {
     pub cost: Option<Interval>,
     /// CPU time that a frame takes more at the fixed load, ns.
     pub fixed_cost_ns: Option<Interval>,
-    /// Pairs that it stands on.
+    /// Pairs that this stands on.
+    pub fixed_pairs: u32,
+    /// Pairs that the finding stands on.
     pub pairs: u32,
     /// Of these, pairs whose CPUs were not at one distance.
     pub moved: u32,
@@ -256,6 +258,10 @@ impl Comparison {
             cost: interval(&|pair| pair.cost.map(|(base, variant)| (variant / base).ln()))
                 .map(share),
             fixed_cost_ns: interval(&|pair| pair.fixed_ns),
+            fixed_pairs: self
+                .counting()
+                .filter(|pair| pair.fixed_ns.is_some())
+                .count() as u32,
             pairs,
             moved: self.counting().filter(|pair| !pair.at_one).count() as u32,
             left_out: LeftOut {

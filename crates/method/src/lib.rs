@@ -43,6 +43,7 @@ pub mod disturbed;
 pub mod evenness;
 pub mod flows;
 pub mod frame_spec;
+pub mod full_speed;
 pub mod gate;
 pub mod genome;
 pub mod goal;

@@ -163,7 +163,7 @@ impl Block {
     }
 
     /// Whether more was sent than its windows took.
-    fn is_overloaded(&self) -> bool {
+    pub(crate) fn is_overloaded(&self) -> bool {
         mean_rate(&self.windows) <= OVERLOADED * self.sent.fps()
     }
 

@@ -109,17 +109,17 @@ pub fn compare_points(
     terms: Terms<'_>,
 ) -> Result<Difference, Refusal> {
     fn side<'a>((run, point): (&'a RunLine, &'a PointLine)) -> Side<'a> {
-        let loads = point.at_most.iter().chain(&point.at_little_more);
-        let mut disturbed = loads.map(|load| load.only_disturbed == Some(true));
+        let mut loads = point.at_most.iter().chain(&point.at_little_more);
+        let maximum = point.load_of_maximum();
         Side {
             comparability: &run.comparability,
             frame: point.frame.as_deref().unwrap_or_default(),
             receiver: None,
             simulated: matches!(run.bed, Place::Simulated { .. }),
             forwarding: point.max_forwarding_fps,
-            only_disturbed: disturbed.any(|only| only),
-            distance_ns: None,
-            work_ns: None,
+            only_disturbed: loads.any(|load| load.only_disturbed == Some(true)),
+            distance_ns: maximum.and_then(|load| load.cpu_distance_ns),
+            work_ns: maximum.and_then(|load| load.work_ns),
             cost: point.cost,
             ends_first: point.limited_by.as_deref() == Some("tester"),
             limit_unknown: point.limited_by.as_deref() == Some("disturbed"),

@@ -122,6 +122,9 @@ pub struct Pairs {
     /// Of those that count, pairs whose trials were not in one state: where that is most pairs, none is left out for it.
     #[serde(default)]
     pub moved: u32,
+    /// Of those that count, pairs that `fixed_cost_ns` stands on.
+    #[serde(default)]
+    pub fixed: u32,
     /// Left out because the DUT forwarded all that was sent.
     pub not_overloaded: u32,
 }

@@ -106,8 +106,8 @@ pub use read::{Records, read, read_file};
 pub use recovery::{RecoveryLine, RecoveryTrial};
 pub use reset::{ResetLine, ResetTrial};
 pub use result::{
-    BusyLoad, Doubt, Evenness, FrameCost, Headroom, Interval, LossAbove, Overload, ResultLine,
-    StandsOn, WhyLost,
+    BusyLoad, Doubt, Evenness, FrameCost, FullSpeed, Headroom, Interval, LossAbove, Overload,
+    ResultLine, StandsOn, WhyLost,
 };
 pub use route_changes::{ReplayedFile, RouteChanges};
 pub use run::{EndLine, Modifier, NETWORKS, RunLine};

@@ -44,6 +44,16 @@ pub struct PointLine {
     pub other: Other,
 }
 
+impl PointLine {
+    /// The load at which the DUT forwarded most.
+    #[must_use]
+    pub fn load_of_maximum(&self) -> Option<&LoadAboveRate> {
+        let maximum = self.max_forwarding_fps?;
+        let mut loads = self.at_most.iter().chain(&self.at_little_more);
+        loads.find(|load| load.forwarding_fps == maximum)
+    }
+}
+
 /// One load above what the DUT forwards.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -60,4 +70,8 @@ pub struct LoadAboveRate {
     pub disturbed_windows: u32,
     /// Whether it stands on disturbed windows. Then it is a bound from below. Null before schema 3.
     pub only_disturbed: Option<bool>,
+    /// Time of one round trip between tester and DUT in the state of the machine it stands on.
+    pub cpu_distance_ns: Option<f64>,
+    /// Time that a fixed piece of work took on the DUT's CPU in that state.
+    pub work_ns: Option<f64>,
 }

@@ -144,12 +144,30 @@ pub struct Overload {
     /// What the median one of these windows forwarded. Missing in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_state_fps: Option<u64>,
+    /// What the router would forward in one fixed state of the machine; missing where its states did not matter, or the
+    /// readings of them do not explain the trials' rates, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_speed: Option<FullSpeed>,
     /// Trials left out because the CPUs were elsewhere in them.
     pub elsewhere_trials: Option<u32>,
     /// What a frame costs there; null where no wire can stand in for the router.
     pub cost: Option<FrameCost>,
     /// What of the bed's part is the receiver's program at the exit; null where the kernel did not time it.
     pub exit_program_ns: Option<f64>,
+}
+
+/// What a router would forward at overload if its CPU worked at full speed all the time, at one distance from the tester's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FullSpeed {
+    /// The rate, computed from what the trials forwarded in the states that they were in.
+    pub forwarding_fps: Interval<u64>,
+    /// The round trip of a cache line between the CPUs for which it holds.
+    pub cpu_distance_ns: f64,
+    /// The fixed piece of work for which it holds: the least that this run saw.
+    pub work_ns: f64,
+    /// Trials that it comes from.
+    pub trials: u32,
 }
 
 /// A median with its 95 % confidence interval, in the member's unit.

@@ -2,8 +2,9 @@
 
 use mpps_record::{
     Body, ComparisonLine, Difference, Finding, ForwardingLimit, FrameCost, Interval, LatencyLine,
-    Pairs, PartCost, ProfileLine, ProfiledLoad, Refusal, ResultLine, Run, RunLine, Terms, ToldBy,
-    Variant, Watched, check_profiles, compare_results, read, read_file, to_line,
+    LoadAboveRate, Pairs, PartCost, PointLine, ProfileLine, ProfiledLoad, Refusal, ResultLine, Run,
+    RunLine, Terms, ToldBy, Variant, Watched, check_profiles, compare_points, compare_results,
+    read, read_file, to_line,
 };
 use std::path::Path;
 
@@ -141,6 +142,43 @@ fn what_differs_is_named() {
     other.overload.max_forwarding_fps = None;
     let refused = compare_results((&run, &other), (&run, &other), TERMS);
     assert_eq!(refused, Err(Refusal::Lacks("maximum forwarding rate")));
+}
+
+#[test]
+fn points_in_two_states_are_not_compared() {
+    let run = golden().0;
+    let point = |round_trip_ns: f64, work_ns: f64| {
+        let forwarding_fps = Interval {
+            low: 990_000,
+            median: 1_000_000,
+            high: 1_010_000,
+        };
+        let load = LoadAboveRate {
+            offered_fps: forwarding_fps,
+            forwarding_fps,
+            dut_busiest_cpu_share: Some(1.0),
+            windows: 100,
+            disturbed_windows: 0,
+            only_disturbed: Some(false),
+            cpu_distance_ns: Some(round_trip_ns),
+            work_ns: Some(work_ns),
+        };
+        PointLine {
+            max_forwarding_fps: Some(forwarding_fps),
+            at_most: Some(load),
+            ..PointLine::default()
+        }
+    };
+    let compare =
+        |other: &PointLine| compare_points((&run, &point(60.0, 200.0)), (&run, other), TERMS);
+    assert!(compare(&point(62.0, 201.0)).is_ok());
+    let far = compare(&point(300.0, 200.0)).expect_err("two distances");
+    assert_eq!(
+        far.to_string(),
+        "they differ in max_forwarding_cpu_distance_ns"
+    );
+    let shared = compare(&point(60.0, 400.0)).expect_err("two speeds");
+    assert_eq!(shared.to_string(), "they differ in max_forwarding_work_ns");
 }
 
 /// Each line tells of its own frame size.

@@ -3,8 +3,9 @@
 use mpps_lab::doubt::ForwardingLimit;
 use mpps_lab::line::{self, rates, tenths};
 use mpps_lab::search::saturation::Saturated;
+use mpps_method::full_speed;
 use mpps_method::saturation::{self, Saturation};
-use mpps_record::{FrameCost, LoadAboveRate, Overload};
+use mpps_record::{FrameCost, FullSpeed, LoadAboveRate, Overload};
 
 /// The members of one frame size.
 #[must_use]
@@ -24,9 +25,19 @@ pub fn overload(saturated: &Saturated, limit: Option<ForwardingLimit>) -> Overlo
         other_state_fps: maximum
             .and_then(|found| found.other_state_fps)
             .map(|fps| fps as u64),
+        full_speed: saturated.full_speed.as_ref().map(full_speed),
         elsewhere_trials: maximum.map(|found| found.elsewhere),
         cost: saturated.cost.as_ref().map(cost),
         exit_program_ns: saturated.exit_program_ns.map(tenths),
+    }
+}
+
+fn full_speed(found: &full_speed::FullSpeed) -> FullSpeed {
+    FullSpeed {
+        forwarding_fps: rates(found.forwarding),
+        cpu_distance_ns: full_speed::ROUND_TRIP_NS,
+        work_ns: found.work_ns,
+        trials: found.trials,
     }
 }
 
@@ -39,6 +50,8 @@ pub(super) fn load_above(found: &Saturation) -> LoadAboveRate {
         windows: found.windows,
         disturbed_windows: found.disturbed,
         only_disturbed: Some(found.only_disturbed),
+        cpu_distance_ns: found.distance_ns,
+        work_ns: found.work_ns,
     }
 }
 

@@ -110,8 +110,12 @@ fn remarks(line: &ComparisonLine, difference: &Difference) -> Vec<String> {
         ));
     }
     if let Some(Interval { low, median, high }) = difference.fixed_cost_ns {
+        let pairs = match difference.pairs.map_or(0, |pairs| pairs.fixed) {
+            0 => String::new(),
+            pairs => format!(", {pairs} pairs"),
+        };
         remarks.push(format!(
-            "at the fixed load {median:+.0} ns a frame ({low:+.0} to {high:+.0})"
+            "at the fixed load {median:+.0} ns a frame ({low:+.0} to {high:+.0}{pairs})"
         ));
     }
     if !difference.has_interval() {

@@ -4,7 +4,8 @@ use super::{Doubt, Surroundings, Weighed, Weight};
 use crate::facts::Change;
 use crate::one_run::Holder;
 use mpps_method::distance::{At, is_same_distance};
-use mpps_method::saturation::{FrameCost, Saturation};
+use mpps_method::full_speed::{FullSpeed, ROUND_TRIP_NS};
+use mpps_method::saturation::{FrameCost, Interval, Saturation};
 use mpps_method::{Disturbed, Outcome, Rate, Rules, Span, Trial, Verdict, speed};
 use mpps_record::doubts::LOST_DISTURBED;
 
@@ -29,7 +30,8 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let evidence = searched.evidence.as_ref().and_then(At::mostly);
     doubts.extend(distance_changed(maximum.and_then(state_of), evidence));
     doubts.extend(maximum.and_then(few_overloads));
-    doubts.extend(maximum.and_then(other_state));
+    let full_speed = weighed.saturated.full_speed.as_ref();
+    doubts.extend(maximum.and_then(|maximum| other_state(maximum, full_speed)));
     doubts.extend(weighed.saturated.cost.as_ref().and_then(few_pairs));
     doubts
 }
@@ -112,7 +114,7 @@ pub(super) fn lost_disturbed(trials: &[(Trial, Verdict)], load: Rate) -> Option<
         name: LOST_DISTURBED,
         weight: Weight::Shifted(1),
         seen: format!(
-            "{lost} frames lost and {unsent} left unsent in {times} ({} of {length}) do not count; no other frame was lost",
+            "{lost} frames lost and {unsent} left unsent in {times} ({} of {length}) do not count; the lossless trials lost no other frame",
             disturbed.time
         ),
         why: "The machine took a CPU from the router or the tester at that time. These frames say nothing about the router.",
@@ -176,16 +178,17 @@ fn distance_changed(overload: Option<At>, trial: Option<At>) -> Option<Doubt> {
 }
 
 /// Whether the maximum forwarding rate leaves out much of the time, for the machine was in another state.
-fn other_state(maximum: &Saturation) -> Option<Doubt> {
+fn other_state(maximum: &Saturation, full_speed: Option<&FullSpeed>) -> Option<Doubt> {
     let all = maximum.other_state + maximum.windows;
     let share = f64::from(maximum.other_state) / f64::from(all.max(1));
     (share > OTHER_STATE_SHARE).then(|| Doubt {
         name: "other-state",
         weight: Weight::Shifted(2),
         seen: format!(
-            "{:.0} % of the undisturbed time at overload was in another state of the machine and does not count{}",
+            "{:.0} % of the undisturbed time at overload was in another state of the machine and does not count{}{}",
             100.0 * share,
-            forwarded_elsewhere(maximum)
+            forwarded_elsewhere(maximum),
+            full_speed.map_or_else(String::new, at_full_speed)
         ),
         why: "Another guest on the core slows the router. So does a larger CPU distance. The maximum is that of one such state.",
         next: "Compare only results in similar states. Dedicated cores keep one state.",
@@ -207,6 +210,15 @@ fn forwarded_elsewhere(maximum: &Saturation) -> String {
     format!(
         "; the router then forwarded {:.0} % {than} (median)",
         percent.abs()
+    )
+}
+
+fn at_full_speed(found: &FullSpeed) -> String {
+    let Interval { low, middle, high } = found.forwarding;
+    let [low, middle, high] = [low, middle, high].map(Rate::from_fps);
+    format!(
+        "; computed for {ROUND_TRIP_NS:.0} ns between the CPUs and full speed ({:.0} ns for the work): {middle} ({low} to {high})",
+        found.work_ns
     )
 }
 

@@ -11,6 +11,7 @@ use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
 use crate::trial;
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::distance::{Distance, is_same_distance};
+use mpps_method::full_speed::FullSpeed;
 use mpps_method::saturation::{Block, FrameCost, Interval, Saturation, Window};
 use mpps_method::simulate::Properties;
 use mpps_method::{Offer, Rate, Span, Trial};
@@ -37,6 +38,8 @@ pub struct Saturated {
     pub at_most: Option<Saturation>,
     /// At a load little above the DUT's forwarding rate.
     pub at_little_more: Option<Saturation>,
+    /// What the router would forward in one fixed state of a machine that moved among several.
+    pub full_speed: Option<FullSpeed>,
     /// The cost of a frame: the bed's part and the router's. `None`: no wire can be laid.
     pub cost: Option<FrameCost>,
     /// The share of the receiver's program at the DUT's exit in the bed's part, ns a frame. `None`: there is no such
@@ -88,9 +91,14 @@ impl Series {
     }
 }
 
-/// What a frame costs where the maximum forwarding rate was measured, by the first of these pairs of loads that tells.
-fn cost(found: &Saturated, pairs: [(&Series, &Series); 2]) -> Option<FrameCost> {
+/// What a frame costs where the maximum forwarding rate was measured: of router and wire at little more than each carries,
+/// or at most. They are compared at the same overload, first at that of the maximum. At a higher one each frame costs more,
+/// because the sender keeps trying a full ring.
+fn cost(found: &Saturated, mut pairs: [(&Series, &Series); 2]) -> Option<FrameCost> {
     let maximum = found.maximum();
+    if maximum == found.at_most.as_ref() {
+        pairs.reverse();
+    }
     let (place, distance) = (
         maximum.and_then(|one| one.place),
         maximum.and_then(|one| one.distance_ns),
@@ -188,15 +196,10 @@ pub fn measure(
     let found = Saturated {
         at_most,
         at_little_more,
+        full_speed: FullSpeed::from_blocks(most.blocks.iter().chain(&little.blocks)),
         ..Saturated::default()
     };
-    // Router and wire are compared at the same overload, first at that of the maximum. At a higher one each frame costs
-    // more, because the sender keeps trying a full ring.
-    let mut pairs = [(&little, &wire_little), (&most, &wire)];
-    if found.maximum() == found.at_most.as_ref() {
-        pairs.reverse();
-    }
-    let cost = cost(&found, pairs);
+    let cost = cost(&found, [(&little, &wire_little), (&most, &wire)]);
     let carried = wire
         .saturation()
         .map(|found| Rate::from_fps(found.forwarding.middle));

@@ -1,7 +1,7 @@
 //! A point of `mpps fib-scale` as a row.
 
 use crate::terminal::Row;
-use mpps_record::{Doubt, Interval, LimitedBy, LoadAboveRate, PointLine};
+use mpps_record::{Doubt, Interval, LimitedBy, PointLine};
 use mpps_report::sentence;
 
 /// One row: a point and a frame size; where several goals were searched for, one a goal.
@@ -69,10 +69,7 @@ impl<'a> ScaleRow<'a> {
 
     /// Busy share of the DUT's busiest CPU there.
     pub(super) fn busy(&self) -> Option<f64> {
-        let maximum = self.point.max_forwarding_fps?;
-        let mut loads = self.point.at_most.iter().chain(&self.point.at_little_more);
-        let there = |load: &&LoadAboveRate| load.forwarding_fps == maximum;
-        loads.find(there)?.dut_busiest_cpu_share
+        self.point.load_of_maximum()?.dut_busiest_cpu_share
     }
 
     /// Whether nothing is known of the point.

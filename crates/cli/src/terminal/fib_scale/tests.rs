@@ -79,6 +79,8 @@ fn measured(point: PointLine, router_ns: f64, busy: f64, limited_by: &str) -> Po
             windows: 100,
             disturbed_windows: 3,
             only_disturbed: Some(false),
+            cpu_distance_ns: None,
+            work_ns: None,
         }),
         limited_by: Some(limited_by.to_owned()),
         doubts: vec![doubt("cpu-shared", Weight::Shifted(0), shared)],

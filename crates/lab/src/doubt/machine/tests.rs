@@ -1,7 +1,7 @@
 use super::super::tests::{found_by, result};
 use super::super::{Gated, Saturated, Searched};
 use super::*;
-use mpps_method::saturation::{Interval, Window};
+use mpps_method::saturation::Window;
 use mpps_method::{CpuExchange, CpuSpeed, LimitedBy, Stability};
 
 #[test]
@@ -36,16 +36,17 @@ fn a_cost_of_two_pairs_is_doubted() {
 
 #[test]
 fn a_maximum_that_leaves_out_slower_times_is_doubted() {
-    let of = |windows, other_state, other_state_fps| {
-        let found = super::other_state(&Saturation {
+    let told = |windows, other_state, other_state_fps, full_speed: Option<&FullSpeed>| {
+        let maximum = Saturation {
             forwarding: Interval::from_samples(&[1e6]).expect("a number"),
             windows,
             other_state,
             other_state_fps,
             ..Saturation::default()
-        });
-        found.map(|doubt| doubt.seen)
+        };
+        super::other_state(&maximum, full_speed).map(|doubt| doubt.seen)
     };
+    let of = |windows, other, fps| told(windows, other, fps, None);
     assert_eq!((of(95, 5, Some(8e5)), of(0, 0, None)), (None, None));
     let slower = of(60, 40, Some(7.6e5)).expect("a doubt");
     assert!(
@@ -57,6 +58,14 @@ fn a_maximum_that_leaves_out_slower_times_is_doubted() {
     assert!(alike.ends_with("forwarded as much (median)"), "{alike}");
     let faster = of(60, 40, Some(1.11e6)).expect("a doubt");
     assert!(faster.ends_with("forwarded 11 % more (median)"), "{faster}");
+    let full_speed = FullSpeed {
+        forwarding: Interval::from_samples(&[1.45e6, 1.5e6, 1.55e6]).expect("numbers"),
+        work_ns: 196.4,
+        trials: 9,
+    };
+    let computed = told(60, 40, Some(7.6e5), Some(&full_speed)).expect("a doubt");
+    let said = "; computed for 100 ns between the CPUs and full speed (196 ns for the work): 1.500 Mfps (1.450 Mfps to 1.550 Mfps)";
+    assert!(computed.ends_with(said), "{computed}");
 }
 
 #[test]
@@ -129,7 +138,7 @@ fn loss_in_disturbances_is_told() {
     assert_eq!(
         seen(&[trial(3, 878, 0), lossy, trial(1, 0, 30)]).as_deref(),
         Some(
-            "878 frames lost and 30 left unsent in 4 disturbances (40 ms of 2.04 s) do not count; no other frame was lost"
+            "878 frames lost and 30 left unsent in 4 disturbances (40 ms of 2.04 s) do not count; the lossless trials lost no other frame"
         )
     );
     assert_eq!(seen_at(Rate::from_fps(2e6), &[trial(3, 878, 0)]), None);
