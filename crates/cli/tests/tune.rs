@@ -271,14 +271,19 @@ fn levels_may_be_two_beds() {
     let beds = ended.stderr.lines();
     let beds = beds.filter_map(|line| line.strip_prefix("bed: ")?.split(',').next());
     let beds: Vec<&str> = beds.collect();
-    assert_eq!(beds.len(), 3, "{ended:?}");
+    assert_eq!(beds.len(), 5, "{ended:?}");
     beds.into_iter().for_each(assert_gone);
 
     let run = read_file(&path).expect("a record").runs.remove(0);
     let line = &run.effects[0];
-    assert_eq!(line.tests, 2, "the placebo is the other");
+    assert_eq!(line.tests, 3, "the others are placebos");
     let mut effects = line.effects.iter();
     let effect = effects.find(|one| one.setting == "ipv6").expect("ipv6");
+    let mut effects = line.effects.iter();
+    let placebo = effects.find(|one| one.placebo && one.two_beds);
+    let placebo = placebo.expect("a placebo on two beds");
+    assert_eq!([&*placebo.from, &*placebo.to], ["one bed", "another"]);
+    assert!(placebo.difference.is_some(), "{placebo:?}");
     let levels = [effect.from.as_str(), &effect.to];
     assert_eq!(levels, ["IPv4", "IPv6"]);
     assert!(effect.difference.is_some(), "{effect:?}");

@@ -75,7 +75,10 @@ pub struct SettingEffect {
     pub inert: Option<String>,
     /// Why it was not measured although it may act.
     pub not_measured: Option<String>,
-    /// Why it took turns alone: beside a screen, or on two beds; missing where it did not, or where all did.
+    /// Whether its levels are two beds. Their placebo is two beds that are alike.
+    #[serde(default)]
+    pub two_beds: bool,
+    /// Why it took turns alone beside a screen; missing where it did not, or where all did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alone: Option<String>,
     /// Whether it was in the screen: its difference comes from blocks, not from pairs.
@@ -234,10 +237,11 @@ impl Interaction {
 }
 
 impl EffectsLine {
-    /// Why nothing can be told: a placebo seemed to act.
+    /// Why nothing can be told of this effect: a placebo on as many beds seemed to act.
     #[must_use]
-    pub fn distrust(&self) -> Option<String> {
-        let mut placebos = self.effects.iter().filter(|effect| effect.placebo);
+    pub fn distrust(&self, of: &SettingEffect) -> Option<String> {
+        let is_its = |one: &&SettingEffect| one.placebo && one.two_beds == of.two_beds;
+        let mut placebos = self.effects.iter().filter(is_its);
         placebos.find_map(|placebo| {
             let seen = placebo.difference.as_ref()?;
             placebo
@@ -263,7 +267,7 @@ impl EffectsLine {
         let alone = alone.map_or_else(String::new, |why| format!(" [alone: {why}]"));
         let said = difference.to_string() + &alone;
         let is_effect = difference.finding == Finding::Different && !effect.placebo;
-        match (&difference.finding, self.distrust()) {
+        match (&difference.finding, self.distrust(effect)) {
             (Finding::NoDifference, _) => said,
             (Finding::Different, None) => said,
             (Finding::Different, Some(why)) if is_effect => format!("cannot tell: {why}"),
@@ -275,7 +279,7 @@ impl EffectsLine {
     /// Whether an effect of this setting was found, and can be trusted.
     #[must_use]
     pub fn is_found(&self, effect: &SettingEffect) -> bool {
-        effect.is_different() && self.distrust().is_none()
+        effect.is_different() && self.distrust(effect).is_none()
     }
 }
 
@@ -349,13 +353,13 @@ mod tests {
             "211 ns less a frame for the router (202 to 220, 12 pairs): 21 % more frames/s"
         );
         assert!(calm.is_found(&slow));
-        let beds = SettingEffect {
-            alone: Some("its levels are two beds".to_owned()),
+        let alone = SettingEffect {
+            alone: Some("it has 3 levels".to_owned()),
             ..slow.clone()
         };
-        let said = calm.finding(&beds);
+        let said = calm.finding(&alone);
         assert!(
-            said.ends_with("frames/s [alone: its levels are two beds]"),
+            said.ends_with("frames/s [alone: it has 3 levels]"),
             "{said}"
         );
         let restless = line(effect("placebo", Finding::Different, 40.0));
@@ -365,6 +369,14 @@ mod tests {
             "{said}"
         );
         assert!(!restless.is_found(&slow));
+        // What two beds that are alike show says nothing of one bed.
+        let on_two = |effect: &SettingEffect| SettingEffect {
+            two_beds: true,
+            ..effect.clone()
+        };
+        let beds = line(on_two(&restless.effects[1]));
+        assert!(beds.is_found(&slow) && !beds.is_found(&on_two(&slow)));
+        assert!(restless.is_found(&on_two(&slow)));
     }
 
     #[test]

@@ -35,12 +35,34 @@ pub struct SettingsPlan {
 /// A setting on two beds, which are the variants of a comparison.
 #[derive(Debug)]
 pub struct TwoBeds {
-    /// The setting.
-    pub row: &'static Row,
+    /// The setting; none: the placebo.
+    pub row: Option<&'static Row>,
     /// Its levels.
     pub plan: ComparePlan,
     /// Their beds. Once a tester stands, nobody can tell any more which CPUs they would have.
     pub beds: Vec<BedPlan>,
+}
+
+/// Two beds that are alike.
+const PLACEBO_LEVELS: [&str; 2] = ["one bed", "another"];
+const PLACEBO_FLAGS: [&str; 2] = ["none", "none"];
+
+impl TwoBeds {
+    /// The beds with these flags besides the typed ones.
+    fn new(
+        row: Option<&'static Row>,
+        levels: [&str; 2],
+        flags: [&str; 2],
+        typed: &[OsString],
+    ) -> Result<Self> {
+        let plan = ComparePlan::of_two(levels, flags, typed)?;
+        let beds = plan.on_this_machine()?;
+        Ok(Self { row, plan, beds })
+    }
+
+    fn placebo(typed: &[OsString]) -> Result<Self> {
+        Self::new(None, PLACEBO_LEVELS, PLACEBO_FLAGS, typed)
+    }
 }
 
 impl Planned<SettingsPlan> {
@@ -82,23 +104,23 @@ impl Planned<SettingsPlan> {
         }
         let count = rows.len() - left_out.len();
         check_some(count, &left_out)?;
+        if !beds.is_empty() {
+            beds.insert(0, TwoBeds::placebo(typed)?);
+        }
         let [least, usual] = times(&measured, beds.len(), args.screen).with_context(|| {
             format!("--screen: {count} settings are too many; name fewer with --only or --group")
         })?;
         let budget = args.budget.unwrap_or(usual);
         ensure!(
             budget >= least,
-            "--budget {budget}: {count} settings and their placebo need at least {least} here; give more, or fewer settings with --only"
+            "--budget {budget}: {count} settings and their placebos need at least {least} here; give more, or fewer settings with --only"
         );
         let mut traffic = sending.traffic.clone();
         traffic.frames = sending.sizes[0].clone();
         let receiver = sending.receiver;
         Ok(sending.planned(SettingsPlan {
             measured: settings::SettingsPlan {
-                rows: rows
-                    .into_iter()
-                    .filter(|row| row.beds().is_none())
-                    .collect(),
+                rows: on_one_bed(rows),
                 beds: beds.len(),
                 is_named,
                 is_screen: args.screen,
@@ -128,7 +150,7 @@ impl SettingsPlan {
             left_out.any(|(other, _)| other.id == row.id)
         };
         let rows = self.measured.rows.iter().filter(|row| !is_left_out(row));
-        let beds = self.beds.iter().map(|two| &two.row);
+        let beds = self.beds.iter().filter_map(|two| two.row.as_ref());
         rows.chain(beds).map(|row| row.id).collect()
     }
 }
@@ -170,12 +192,14 @@ fn two_beds(
         let least = Family::V6.frame_min(sent.l4);
         typed.push(format!("--frame={least}").into());
     }
-    let plan = ComparePlan::of_two([from, to], beds, &typed);
-    let two = plan.and_then(|plan| {
-        let beds = plan.on_this_machine()?;
-        Ok(Some(TwoBeds { row, plan, beds }))
-    });
-    two.map_err(|error| Unmeasured::NotSwitched(format!("{error:#}")))
+    let two = TwoBeds::new(Some(row), [from, to], beds, &typed);
+    two.map(Some)
+        .map_err(|error| Unmeasured::NotSwitched(format!("{error:#}")))
+}
+
+fn on_one_bed(mut rows: Vec<&'static Row>) -> Vec<&'static Row> {
+    rows.retain(|row| row.beds().is_none());
+    rows
 }
 
 fn rows(only: &[String], group: Option<&str>) -> Result<Vec<&'static Row>> {

@@ -5,7 +5,7 @@ use super::wrap::prose;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, View, machine};
 use anyhow::Result;
-use mpps_record::{EffectsLine, Interaction, Run, Screen, SettingEffect, Together};
+use mpps_record::{Difference, EffectsLine, Interaction, Run, Screen, SettingEffect, Together};
 use mpps_report::number;
 use mpps_report::number::percent_given as percent;
 use mpps_report::profile_change::by_part;
@@ -39,8 +39,13 @@ impl Outcome for Vec<EffectsLine> {
     /// Where nothing can be told the machine was restless.
     fn exit(&self, _: &Run) -> Exit {
         let says = |line: &EffectsLine| {
-            let mut compared = (line.effects.iter()).filter_map(|one| one.difference.as_ref());
-            line.distrust().is_none() && compared.any(|found| found.has_interval())
+            line.effects.iter().any(|one| {
+                let has_interval = one
+                    .difference
+                    .as_ref()
+                    .is_some_and(Difference::has_interval);
+                has_interval && line.distrust(one).is_none()
+            })
         };
         Exit::of_each(self.iter().map(says))
     }

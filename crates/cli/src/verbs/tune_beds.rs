@@ -11,8 +11,8 @@ use crate::recorder::Recorder;
 use anyhow::Result;
 use mpps_lab::clock::{Deadline, monotonic_ns};
 use mpps_lab::jobs::settings::{Earlier, Outcome, beds, unmeasured};
-use mpps_lab::tune::toggle::Unmeasured;
 use mpps_method::Span;
+use mpps_record::SettingEffect;
 
 /// Measures them in what the others' turns left of the time, and adds what came of each. Turns that earlier runs had count.
 ///
@@ -32,8 +32,7 @@ pub fn measure(
     let (begun_ns, before) = (monotonic_ns(), outcome.turns.plus(earlier.spent));
     for (place, two) in plan.beds.iter().enumerate() {
         if outcome.error.is_some() {
-            let why = Unmeasured::NotSwitched("the run ended before".to_owned());
-            outcome.add(unmeasured(two.row, why));
+            outcome.add(not_measured(two, "the run ended before".to_owned()));
             continue;
         }
         let spent = || Span::from_nanos(monotonic_ns() - begun_ns).plus(before);
@@ -47,11 +46,17 @@ pub fn measure(
             if !matches!(exit_of(&error), Exit::Failed | Exit::Disturbed) {
                 return Err(error);
             }
-            let why = Unmeasured::NotSwitched(format!("{error:#}"));
-            outcome.add(unmeasured(two.row, why));
+            outcome.add(not_measured(two, format!("{error:#}")));
         }
     }
     Ok(())
+}
+
+fn not_measured(two: &TwoBeds, why: String) -> SettingEffect {
+    SettingEffect {
+        not_measured: Some(why),
+        ..beds::named(two.row)
+    }
 }
 
 /// On two beds of its own, which are lowered afterwards.

@@ -44,9 +44,9 @@ impl Measure for SettingsPlan {
 
     fn more(&self) -> String {
         let mut text = format!("time         {}\n\n", self.time());
-        for two in &self.beds {
-            let [a, b] = two.row.beds().unwrap_or_default();
-            let _ = writeln!(text, "{} on two beds: {a} and {b}", two.row.id);
+        for row in self.beds.iter().filter_map(|two| two.row) {
+            let [a, b] = row.beds().unwrap_or_default();
+            let _ = writeln!(text, "{} on two beds: {a} and {b}", row.id);
         }
         let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for (row, why) in &self.left_out {

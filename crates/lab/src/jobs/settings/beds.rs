@@ -7,12 +7,26 @@ use crate::clock::Deadline;
 use crate::jobs::compare::{self, Variant};
 use crate::jobs::{JobError, Observer};
 use crate::line::difference;
+use crate::tune::toggle::PLACEBO;
 use mpps_method::Span;
 use mpps_method::tune::Row;
 use mpps_record::SettingEffect;
 
-/// Why it took turns alone.
-const ALONE: &str = "its levels are two beds, which no placebo guards";
+/// What is compared on two beds that are alike.
+const PLACEBO_NAME: &str = "another bed of the same kind";
+
+/// A setting on two beds, or their placebo, before anything was measured.
+#[must_use]
+pub fn named(row: Option<&Row>) -> SettingEffect {
+    let (setting, name) = row.map_or((PLACEBO, PLACEBO_NAME), |row| (row.id, row.name));
+    SettingEffect {
+        setting: setting.to_owned(),
+        name: name.to_owned(),
+        placebo: row.is_none(),
+        two_beds: true,
+        ..SettingEffect::default()
+    }
+}
 
 /// What so many of them take with so many pairs each.
 pub(super) const fn time(settings: usize, pairs: u64) -> Span {
@@ -27,13 +41,13 @@ pub fn time_for_each(plan: &SettingsPlan, spent: Span, settings: usize) -> Span 
     Span::from_nanos(left / settings.max(1) as u64)
 }
 
-/// Measures one of so many settings on two beds, which are named by its levels. Turns that earlier runs had are not
-/// measured again. The second answer is what ended it early.
+/// Measures one of so many settings on two beds, which are named by its levels; no row: their placebo. Turns that earlier
+/// runs had are not measured again. The second answer is what ended it early.
 ///
 /// # Errors
 /// No tester could be raised.
 pub fn measure(
-    row: &'static Row,
+    row: Option<&'static Row>,
     beds: &[Variant<'_>],
     plan: &SettingsPlan,
     tests: usize,
@@ -43,7 +57,10 @@ pub fn measure(
 ) -> Result<(SettingEffect, Option<JobError>), JobError> {
     let level = |at: usize| beds.get(at).map(|bed| bed.name.clone());
     let levels = [0, 1].map(|at| level(at).unwrap_or_default());
-    let turns = levels.each_ref().map(|level| format!("{} {level}", row.id));
+    let effect = named(row);
+    let turns = levels
+        .each_ref()
+        .map(|level| format!("{} {level}", effect.setting));
     let mut one = Tried::together(Vec::new(), turns);
     let standing = compare::raise(beds, plan.how.receiver)?;
     let mut job = Job::new(standing, plan, earlier, observer);
@@ -52,15 +69,12 @@ pub fn measure(
     let [from_trials, to_trials] = one.numbers();
     let [from, to] = levels;
     let effect = SettingEffect {
-        setting: row.id.to_owned(),
-        name: row.name.to_owned(),
         from,
         to,
         difference: one.compared().map(|found| difference(&found, one.measure)),
-        alone: Some(ALONE.to_owned()),
         from_trials,
         to_trials,
-        ..SettingEffect::default()
+        ..effect
     };
     Ok((effect, ended.err()))
 }

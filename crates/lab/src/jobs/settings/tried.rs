@@ -221,6 +221,7 @@ impl<'bed> Tried<'bed> {
             difference,
             inert: None,
             not_measured: self.refused,
+            two_beds: false,
             alone: self.alone,
             screened: self.screened.is_some(),
             by_stage: self.by_stage,
