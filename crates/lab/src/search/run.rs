@@ -8,6 +8,9 @@ use mpps_method::mlr::goal::SearchGoalError;
 use mpps_method::{Bisection, Goal, GoalResult, Outcome, Search, Step, Trial, Verdict};
 use std::rc::Rc;
 
+/// Trials after the search's end, each at half of the load before, until one passes: some answer beats none.
+const BEYOND_MAX: u32 = 4;
+
 /// What a search found for one goal, with its trials.
 #[derive(Clone, Debug)]
 pub struct Searched {
@@ -39,7 +42,8 @@ pub fn bisect(
         .ok_or(JobError::Goal(SearchGoalError::None.into()))
 }
 
-/// Searches until the search is done or the time is spent. Returns what was found for each goal.
+/// Searches until the search is done or the time is spent; where nothing has passed by then, at a few lower loads more.
+/// Returns what was found for each goal.
 pub(crate) fn run(
     measurer: &mut dyn Measurer,
     search: &mut dyn Search,
@@ -48,20 +52,30 @@ pub(crate) fn run(
     trials: &mut Trials<'_>,
 ) -> Result<Vec<Searched>, JobError> {
     let mut run: Vec<Judged> = Vec::new();
+    let mut beyond = 0;
     loop {
-        match search.next() {
-            Step::Offer(offer) if !deadline.leaves(offer.duration) => {
-                return Ok(each(search.found_so_far(), run));
+        let offer = match search.next() {
+            Step::Offer(offer) if deadline.leaves(offer.duration) => offer,
+            ended => {
+                let results = match ended {
+                    Step::Done(results) => results,
+                    Step::Offer(_) => search.found_so_far(),
+                };
+                if beyond == BEYOND_MAX || !search.goes_lower() {
+                    return Ok(each(results, run));
+                }
+                beyond += 1;
+                match search.next() {
+                    Step::Offer(offer) => offer,
+                    Step::Done(results) => return Ok(each(results, run)),
+                }
             }
-            Step::Offer(offer) => {
-                let trial = measurer.trial(&offer)?;
-                let rules = measurer.rules(&offer);
-                let judged = trials.judged(phase, measurer.frames(), offer, &rules, trial)?;
-                search.learn(&judged.verdict, &judged.trial.undisturbed());
-                run.push(judged);
-            }
-            Step::Done(results) => return Ok(each(results, run)),
-        }
+        };
+        let trial = measurer.trial(&offer)?;
+        let rules = measurer.rules(&offer);
+        let judged = trials.judged(phase, measurer.frames(), offer, &rules, trial)?;
+        search.learn(&judged.verdict, &judged.trial.undisturbed());
+        run.push(judged);
     }
 }
 
@@ -104,6 +118,8 @@ mod tests {
     use super::*;
     use crate::search::simulated::SimulatedPair;
     use crate::search::{Observer, Report};
+    use mpps_method::mlr::preset::Preset;
+    use mpps_method::mlr::{Mlr, MlrPlan};
     use mpps_method::simulate::Properties;
     use mpps_method::{Accept, Ceiling, FrameSpec, Rate, Resolution, Span};
 
@@ -151,5 +167,51 @@ mod tests {
         let numbers: Vec<u32> = seen.0.iter().map(|(number, ..)| *number).collect();
         let expected: Vec<u32> = (41..).take(seen.0.len()).collect();
         assert_eq!(numbers, expected);
+    }
+    #[test]
+    fn a_search_cut_before_anything_passed_goes_lower() {
+        let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
+        let plan = |minimum_fps: f64| MlrPlan {
+            goals: vec![Preset::Quick.goal(0.0)],
+            maximum: Ceiling::Tester(Rate::from_fps(3e6)),
+            minimum: Rate::from_fps(minimum_fps),
+            start: None,
+            trials_at_most: 1,
+        };
+        let searched = |minimum_fps: f64, capacity: f64, deadline: Deadline| {
+            let mut pair =
+                SimulatedPair::new(frames.clone(), Properties::ideal(Rate::from_fps(capacity)));
+            let mut search = Mlr::new(plan(minimum_fps)).expect("a plan");
+            let mut seen = Seen::default();
+            let mut trials = Trials::after(0, &mut seen);
+            let found = run(&mut pair, &mut search, Phase::Search, deadline, &mut trials);
+            let outcome = found.expect("an end")[0].result.outcome;
+            let loads: Vec<f64> = seen.0.iter().map(|(_, rate, _)| rate.fps()).collect();
+            (outcome, loads)
+        };
+        let (outcome, loads) = searched(1e4, 1e6, Deadline::NEVER);
+        assert_eq!(loads, [3e6, 1.5e6, 7.5e5]);
+        let half = Rate::from_fps(7.5e5);
+        assert!(
+            matches!(outcome, Outcome::Found { lossless, .. } if lossless == half),
+            "{outcome:?}"
+        );
+        // No lower load is allowed.
+        let (outcome, loads) = searched(2e6, 1e6, Deadline::NEVER);
+        assert_eq!(loads, [3e6, 2e6]);
+        assert!(
+            matches!(outcome, Outcome::NoneLossless { .. }),
+            "{outcome:?}"
+        );
+        // It ends.
+        let (outcome, loads) = searched(1e4, 2e4, Deadline::NEVER);
+        assert_eq!(loads.len(), 5);
+        assert!(
+            matches!(outcome, Outcome::NoneLossless { .. }),
+            "{outcome:?}"
+        );
+        // The time is spent before anything was tried.
+        let (_, loads) = searched(1e4, 1e6, Deadline::after(Some(Span::ZERO)));
+        assert_eq!(loads, [0.0; 0]);
     }
 }

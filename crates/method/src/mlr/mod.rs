@@ -268,6 +268,22 @@ impl Search for Mlr {
     fn found_so_far(&self) -> Vec<GoalResult> {
         self.results()
     }
+
+    fn goes_lower(&mut self) -> bool {
+        let stages = self.selectors.iter().map(|one| one.goal().last_stage());
+        let open = stages
+            .filter(|stage| !self.has_lower(stage))
+            .map(|stage| stage.trial)
+            .next();
+        let minimum = self.plan.minimum;
+        let lowest = self.database.rates().next();
+        let lowest = lowest.filter(|rate| *rate > minimum && self.gave_up.is_none());
+        self.now = open.zip(lowest).map(|(duration, lowest)| Offer {
+            rate: Rate::from_fps(lowest.fps() / 2.0).max(minimum),
+            duration,
+        });
+        self.now.is_some()
+    }
 }
 
 #[cfg(test)]

@@ -37,6 +37,11 @@ impl Mlr {
         }
     }
 
+    /// Whether a load passed below those that fail the goal.
+    pub(super) fn has_lower(&self, stage: &Stage) -> bool {
+        self.known(stage).bounds.lower.is_some()
+    }
+
     /// The goal's bounds; where no load has passed, what the trials so far speak for. One good trial is enough where
     /// nothing better is known.
     fn known(&self, stage: &Stage) -> Known {
