@@ -1,37 +1,35 @@
-//! What a router would forward at overload if its CPU worked at full speed all the time, at one distance from the tester's.
+//! What a router would forward at overload in one fixed state of the machine.
 //!
 //! A hypervisor moves CPUs about and gives other guests a core's second thread, so the trials of one run are in many
-//! states, and two runs see different ones. What a trial forwarded goes with two readings that nobody's frames change: the
-//! round trip of a cache line between the CPUs, and a fixed piece of work on the router's CPU. Over 580 trials of six
-//! benches on such a machine the rate went with the round trip to the power of -0.11 to -0.16 and with the work to the
-//! power of -1.35 to -1.97. Corrected by both, runs of one router lay 4 to 7 % apart (standard deviation) where their
-//! rates in one state each lay 14 to 23 % apart (`bench/state`).
+//! states, and two runs see different ones. What a trial forwarded goes with two readings on which frames have no
+//! influence: the round trip of a cache line between the CPUs, and a fixed piece of work on the router's CPU.
+//! docs/method.md has the measurements behind both powers.
 
 use crate::distance::WINDOWS_MIN;
 use crate::saturation::{Block, Interval, Window};
-use crate::statistics::{mean, median, quantile};
+use crate::statistics::{median, quantile, standard_deviation};
 
 /// The power of the round trip with which the cost of a frame goes.
 const DISTANCE_POWER: f64 = 0.14;
 /// That of the work.
 const WORK_POWER: f64 = 1.75;
 /// The round trip for which rates are told, ns.
-pub const ROUND_TRIP_NS: f64 = 100.0;
-/// The share of windows in which the work took less than at full speed.
-const FASTEST: f64 = 0.03;
+pub const REFERENCE_ROUND_TRIP_NS: f64 = 100.0;
+/// Full speed is this quantile of the work over all windows.
+const FULL_SPEED_QUANTILE: f64 = 0.03;
 /// Trials needed for an interval.
 const TRIALS_MIN: usize = 6;
 /// Rates of trials that lie closer together (standard deviation of their logarithms) need no correction.
 const SPREAD_MIN: f64 = 0.05;
 /// A correction that leaves more of the spread does not fit this machine.
-const LEFT_MAX: f64 = 0.75;
+const SPREAD_LEFT_MAX: f64 = 0.75;
 
 /// A rate at full speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FullSpeed {
     /// What the router would forward, fps: over the trials' corrected rates.
     pub forwarding: Interval,
-    /// The work at full speed, ns: the least that this run saw.
+    /// The work at full speed, ns: the 3 % quantile over this run's windows.
     pub work_ns: f64,
     /// Trials that it comes from.
     pub trials: u32,
@@ -54,16 +52,16 @@ impl FullSpeed {
         let points: Vec<Point> = timed.iter().filter_map(|trial| Point::new(trial)).collect();
         let works = timed.iter().flatten().filter_map(|window| window.work_ns);
         let works: Vec<f64> = works.map(|ns| ns as f64).collect();
-        let work_ns = quantile(&works, FASTEST).filter(|ns| *ns > 0.0)?;
+        let work_ns = quantile(&works, FULL_SPEED_QUANTILE).filter(|ns| *ns > 0.0)?;
         let corrected = |point: &Point| {
             point.rate
-                + DISTANCE_POWER * (point.round_trip - ROUND_TRIP_NS.ln())
+                + DISTANCE_POWER * (point.round_trip - REFERENCE_ROUND_TRIP_NS.ln())
                 + WORK_POWER * (point.work - work_ns.ln())
         };
         let before: Vec<f64> = points.iter().map(|point| point.rate).collect();
         let after: Vec<f64> = points.iter().map(corrected).collect();
-        let (before, left) = (spread(&before)?, spread(&after)?);
-        let fits = before >= SPREAD_MIN && left <= LEFT_MAX * before;
+        let (before, left) = (standard_deviation(&before)?, standard_deviation(&after)?);
+        let fits = before >= SPREAD_MIN && left <= SPREAD_LEFT_MAX * before;
         let rates: Vec<f64> = after.into_iter().map(f64::exp).collect();
         let forwarding = Interval::from_samples(&rates)?;
         (fits && rates.len() >= TRIALS_MIN).then_some(Self {
@@ -76,16 +74,15 @@ impl FullSpeed {
 
 impl Point {
     fn new(windows: &[Window]) -> Option<Self> {
-        let over = |of: &dyn Fn(&Window) -> f64| {
-            let values: Vec<f64> = windows.iter().map(of).collect();
-            median(&values).filter(|value| *value > 0.0).map(f64::ln)
+        let over = |of: fn(&Window) -> Option<f64>| {
+            let values: Vec<f64> = windows.iter().filter_map(of).collect();
+            let value = median(&values).filter(|value| *value > 0.0);
+            value.filter(|_| values.len() >= WINDOWS_MIN).map(f64::ln)
         };
-        let known = |ns: Option<u64>| ns.unwrap_or_default() as f64;
-        (windows.len() >= WINDOWS_MIN).then_some(())?;
         Some(Self {
-            rate: over(&|one| one.forwarded as f64 / one.duration.as_secs_f64())?,
-            round_trip: over(&|one| known(one.round_trip_ns))?,
-            work: over(&|one| known(one.work_ns))?,
+            rate: over(|one| Some(one.forwarded as f64 / one.duration.as_secs_f64()))?,
+            round_trip: over(|one| one.round_trip_ns.map(|ns| ns as f64))?,
+            work: over(|one| one.work_ns.map(|ns| ns as f64))?,
         })
     }
 }
@@ -97,16 +94,6 @@ fn timed(block: &Block) -> Vec<Window> {
         both && !one.disturbed && one.duration > crate::units::Span::ZERO
     };
     block.windows.iter().filter(is_timed).copied().collect()
-}
-
-/// Standard deviation.
-fn spread(samples: &[f64]) -> Option<f64> {
-    let middle = mean(samples)?;
-    let squares: Vec<f64> = samples
-        .iter()
-        .map(|sample| (sample - middle).powi(2))
-        .collect();
-    mean(&squares).map(f64::sqrt)
 }
 
 #[cfg(test)]

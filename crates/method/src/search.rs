@@ -37,10 +37,10 @@ pub trait Search {
     /// What is known by now, one for each goal, in their order: for a caller whose time is spent. After the end it is
     /// what [`Step::Done`] holds.
     fn found_so_far(&self) -> Vec<GoalResult>;
-    /// After its trials or the caller's time are spent: offers half of the lowest load so far, where a goal has no load that
-    /// passed below those that failed. `false`: each has one, or no lower load is allowed.
-    fn goes_lower(&mut self) -> bool {
-        false
+    /// Offers half of the lowest load tried, for a caller whose time is spent, and after the end. `None`: every goal has a load
+    /// that passed, or no lower load is allowed.
+    fn offer_lower(&mut self) -> Option<Offer> {
+        None
     }
 }
 

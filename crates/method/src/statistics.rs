@@ -9,6 +9,14 @@ pub fn mean(sample: &[f64]) -> Option<f64> {
     (!sample.is_empty()).then(|| sample.iter().sum::<f64>() / sample.len() as f64)
 }
 
+/// Standard deviation of a whole sample; `None` without a value.
+#[must_use]
+pub fn standard_deviation(sample: &[f64]) -> Option<f64> {
+    let middle = mean(sample)?;
+    let squares = sample.iter().map(|value| (value - middle).powi(2));
+    mean(&squares.collect::<Vec<f64>>()).map(f64::sqrt)
+}
+
 /// Quantile `part` (0 to 1) by linear interpolation between the two nearest values
 /// (Hyndman & Fan type 7, as R and NumPy by default).
 #[must_use]

@@ -21,6 +21,12 @@ pub fn is_same_distance(one: f64, other: f64) -> bool {
     one.max(other) <= SAME_DISTANCE * one.min(other)
 }
 
+/// Whether two times for the piece of work, ns, are of one speed of a CPU.
+#[must_use]
+pub fn is_same_speed(one: f64, other: f64) -> bool {
+    one.max(other) <= SAME_SPEED * one.min(other)
+}
+
 /// Two runs of one set-up differ by up to this share: in 9 of 10 pairs in a row on a shared machine, less on a quiet one.
 /// A run's own intervals do not show it.
 pub const RUNS_ALIKE: f64 = 0.05;
@@ -109,7 +115,6 @@ pub fn compare_points(
     terms: Terms<'_>,
 ) -> Result<Difference, Refusal> {
     fn side<'a>((run, point): (&'a RunLine, &'a PointLine)) -> Side<'a> {
-        let mut loads = point.at_most.iter().chain(&point.at_little_more);
         let maximum = point.load_of_maximum();
         Side {
             comparability: &run.comparability,
@@ -117,7 +122,7 @@ pub fn compare_points(
             receiver: None,
             simulated: matches!(run.bed, Place::Simulated { .. }),
             forwarding: point.max_forwarding_fps,
-            only_disturbed: loads.any(|load| load.only_disturbed == Some(true)),
+            only_disturbed: point.loads().any(|load| load.only_disturbed == Some(true)),
             distance_ns: maximum.and_then(|load| load.cpu_distance_ns),
             work_ns: maximum.and_then(|load| load.work_ns),
             cost: point.cost,
@@ -132,7 +137,7 @@ fn compare(one: &Side<'_>, other: &Side<'_>, terms: Terms<'_>) -> Result<Differe
     let distances = one.distance_ns.zip(other.distance_ns);
     let apart = distances.is_some_and(|(one, other)| !is_same_distance(one, other));
     let works = one.work_ns.zip(other.work_ns);
-    let slower = works.is_some_and(|(one, other)| one.max(other) > SAME_SPEED * one.min(other));
+    let slower = works.is_some_and(|(one, other)| !is_same_speed(one, other));
     let more = [
         (one.frame != other.frame, "frame"),
         (one.receiver != other.receiver, "receiver"),

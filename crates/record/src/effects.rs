@@ -237,11 +237,19 @@ impl Interaction {
 }
 
 impl EffectsLine {
-    /// Why nothing can be told of this effect: a placebo on as many beds seemed to act.
+    /// Why nothing can be told of this effect: a placebo on as many beds seemed to act, or that on two beds has no interval.
     #[must_use]
-    pub fn distrust(&self, of: &SettingEffect) -> Option<String> {
-        let is_its = |one: &&SettingEffect| one.placebo && one.two_beds == of.two_beds;
+    pub fn distrust(&self, effect: &SettingEffect) -> Option<String> {
+        let is_its = |one: &&SettingEffect| one.placebo && one.two_beds == effect.two_beds;
         let mut placebos = self.effects.iter().filter(is_its);
+        let is_known = |one: &SettingEffect| {
+            one.difference
+                .as_ref()
+                .is_some_and(Difference::has_interval)
+        };
+        if effect.two_beds && !placebos.clone().any(is_known) {
+            return Some("nothing was found of two beds that are alike".to_owned());
+        }
         placebos.find_map(|placebo| {
             let seen = placebo.difference.as_ref()?;
             placebo
@@ -274,6 +282,13 @@ impl EffectsLine {
             (Finding::Different, Some(_)) => said,
             _ => format!("cannot tell: {}", said.trim_start_matches("not decided: ")),
         }
+    }
+
+    /// Whether something can be told of this setting: it has an interval that can be trusted.
+    #[must_use]
+    pub fn can_tell(&self, effect: &SettingEffect) -> bool {
+        let difference = effect.difference.as_ref().filter(|_| !effect.placebo);
+        difference.is_some_and(Difference::has_interval) && self.distrust(effect).is_none()
     }
 
     /// Whether an effect of this setting was found, and can be trusted.
@@ -376,7 +391,9 @@ mod tests {
         };
         let beds = line(on_two(&restless.effects[1]));
         assert!(beds.is_found(&slow) && !beds.is_found(&on_two(&slow)));
-        assert!(restless.is_found(&on_two(&slow)));
+        assert!(!restless.is_found(&on_two(&slow)), "no placebo on two beds");
+        let calm = line(on_two(&calm.effects[1]));
+        assert!(calm.is_found(&on_two(&slow)));
     }
 
     #[test]

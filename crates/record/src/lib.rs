@@ -80,6 +80,7 @@ pub use campaign::{CampaignLine, CellLine, Check, Looked, Published, Statement};
 pub use comparability::Comparability;
 pub use compared::{
     RUNS_ALIKE, Refusal, Terms, check_profiles, compare_points, compare_results, is_same_distance,
+    is_same_speed,
 };
 pub use comparison::{Binary, ComparisonLine, Difference, Pairs, Variant};
 pub use effects::{Alias, EffectsLine, Interaction, Screen, SettingEffect, Together};

@@ -49,8 +49,12 @@ impl PointLine {
     #[must_use]
     pub fn load_of_maximum(&self) -> Option<&LoadAboveRate> {
         let maximum = self.max_forwarding_fps?;
-        let mut loads = self.at_most.iter().chain(&self.at_little_more);
-        loads.find(|load| load.forwarding_fps == maximum)
+        self.loads().find(|load| load.forwarding_fps == maximum)
+    }
+
+    /// Both loads, as far as they were measured.
+    pub fn loads(&self) -> impl Iterator<Item = &LoadAboveRate> {
+        self.at_most.iter().chain(&self.at_little_more)
     }
 }
 
@@ -70,8 +74,8 @@ pub struct LoadAboveRate {
     pub disturbed_windows: u32,
     /// Whether it stands on disturbed windows. Then it is a bound from below. Null before schema 3.
     pub only_disturbed: Option<bool>,
-    /// Time of one round trip between tester and DUT in the state of the machine it stands on.
+    /// Round trip of a cache line between the tester's CPU and the DUT's, ns, in the state of the machine that it stands on.
     pub cpu_distance_ns: Option<f64>,
-    /// Time that a fixed piece of work took on the DUT's CPU in that state.
+    /// A fixed piece of work on the DUT's CPU in that state, ns.
     pub work_ns: Option<f64>,
 }

@@ -144,8 +144,8 @@ pub struct Overload {
     /// What the median one of these windows forwarded. Missing in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_state_fps: Option<u64>,
-    /// What the router would forward in one fixed state of the machine; missing where its states did not matter, or the
-    /// readings of them do not explain the trials' rates, and in older records.
+    /// What the router would forward in one fixed state of the machine. Missing in older records, if the trials' rates were
+    /// alike, or if the readings do not explain them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_speed: Option<FullSpeed>,
     /// Trials left out because the CPUs were elsewhere in them.
@@ -156,7 +156,7 @@ pub struct Overload {
     pub exit_program_ns: Option<f64>,
 }
 
-/// What a router would forward at overload if its CPU worked at full speed all the time, at one distance from the tester's.
+/// What a router would forward at overload in one fixed state of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FullSpeed {
@@ -164,7 +164,7 @@ pub struct FullSpeed {
     pub forwarding_fps: Interval<u64>,
     /// The round trip of a cache line between the CPUs for which it holds.
     pub cpu_distance_ns: f64,
-    /// The fixed piece of work for which it holds: the least that this run saw.
+    /// The fixed piece of work for which it holds: the 3 % quantile over this run's windows.
     pub work_ns: f64,
     /// Trials that it comes from.
     pub trials: u32,

@@ -70,7 +70,7 @@ pub struct TrialLine {
     /// half. Missing where nobody timed it, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_ns: Option<Interval<u64>>,
-    /// Its windows, from which comparisons and screens are made. Missing in trials over 0.6 s, outside overload and fixed loads,
+    /// Its windows, from which comparisons and screens are made. Missing in trials over 0.9 s, outside overload and fixed loads,
     /// where nobody timed their states, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub windows: Option<Windows>,

@@ -6,6 +6,7 @@ mod timed;
 
 pub use crate::headline::is_bound;
 pub use lines::{comparison, load};
+pub(crate) use overload::OVERLOADED;
 pub use overload::{overload, spread};
 pub use timed::{burst, latency, recovery, reset};
 

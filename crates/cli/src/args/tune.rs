@@ -75,7 +75,8 @@ pub enum TuneVerb {
     ///
     /// Each setting takes turns between two levels in the router's network namespace, at overload. The machine's own
     /// settings stay as they are. A setting that cannot act on the bed is "inert here". One that cannot act anywhere, the
-    /// placebo, takes turns too: if it seems to act, mpps prints no effect.
+    /// placebo, takes turns too. Settings on two beds have a placebo of their own. If a placebo seems to act, mpps prints
+    /// no effect on as many beds.
     #[cfg(feature = "measure")]
     Measure(Box<MeasureSettingsArgs>),
 }

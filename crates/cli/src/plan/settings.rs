@@ -113,7 +113,7 @@ impl Planned<SettingsPlan> {
         let budget = args.budget.unwrap_or(usual);
         ensure!(
             budget >= least,
-            "--budget {budget}: settings ({count}) and their placebos need at least {least} here; give more, or fewer settings with --only"
+            "--budget {budget}: {count} setting(s) and the placebos need at least {least} here; give more, or fewer settings with --only"
         );
         let mut traffic = sending.traffic.clone();
         traffic.frames = sending.sizes[0].clone();

@@ -35,7 +35,7 @@ pub fn overload(saturated: &Saturated, limit: Option<ForwardingLimit>) -> Overlo
 fn full_speed(found: &full_speed::FullSpeed) -> FullSpeed {
     FullSpeed {
         forwarding_fps: rates(found.forwarding),
-        cpu_distance_ns: full_speed::ROUND_TRIP_NS,
+        cpu_distance_ns: full_speed::REFERENCE_ROUND_TRIP_NS,
         work_ns: found.work_ns,
         trials: found.trials,
     }

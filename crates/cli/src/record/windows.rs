@@ -7,7 +7,7 @@ use mpps_method::{Counts, CpuBusy, CpuExchange, Direction, Disturbance, Ledger, 
 use mpps_record::{TrialLine, Windows};
 
 /// Longer trials are in no comparison, and their windows would be most of the record.
-const LONGEST: Span = Span::from_millis(600);
+const LONGEST: Span = Span::from_millis(900);
 
 /// Those of a trial that may be compared with others, if their states are known.
 pub(super) fn line(phase: Phase, trial: &Trial) -> Option<Windows> {

@@ -5,7 +5,7 @@ use super::wrap::prose;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, View, machine};
 use anyhow::Result;
-use mpps_record::{Difference, EffectsLine, Interaction, Run, Screen, SettingEffect, Together};
+use mpps_record::{EffectsLine, Interaction, Run, Screen, SettingEffect, Together};
 use mpps_report::number;
 use mpps_report::number::percent_given as percent;
 use mpps_report::profile_change::by_part;
@@ -38,15 +38,7 @@ impl Outcome for Vec<EffectsLine> {
 
     /// Where nothing can be told the machine was restless.
     fn exit(&self, _: &Run) -> Exit {
-        let says = |line: &EffectsLine| {
-            line.effects.iter().any(|one| {
-                let has_interval = one
-                    .difference
-                    .as_ref()
-                    .is_some_and(Difference::has_interval);
-                has_interval && line.distrust(one).is_none()
-            })
-        };
+        let says = |line: &EffectsLine| line.effects.iter().any(|one| line.can_tell(one));
         Exit::of_each(self.iter().map(says))
     }
 }

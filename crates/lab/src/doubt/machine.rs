@@ -4,7 +4,7 @@ use super::{Doubt, Surroundings, Weighed, Weight};
 use crate::facts::Change;
 use crate::one_run::Holder;
 use mpps_method::distance::{At, is_same_distance};
-use mpps_method::full_speed::{FullSpeed, ROUND_TRIP_NS};
+use mpps_method::full_speed::{FullSpeed, REFERENCE_ROUND_TRIP_NS};
 use mpps_method::saturation::{FrameCost, Interval, Saturation};
 use mpps_method::{Disturbed, Outcome, Rate, Rules, Span, Trial, Verdict, speed};
 use mpps_record::doubts::LOST_DISTURBED;
@@ -217,7 +217,7 @@ fn at_full_speed(found: &FullSpeed) -> String {
     let Interval { low, middle, high } = found.forwarding;
     let [low, middle, high] = [low, middle, high].map(Rate::from_fps);
     format!(
-        "; computed for {ROUND_TRIP_NS:.0} ns between the CPUs and full speed ({:.0} ns for the work): {middle} ({low} to {high})",
+        "; computed for one state ({REFERENCE_ROUND_TRIP_NS:.0} ns round trip, {:.0} ns of work) it would forward {middle} ({low} to {high}; runs differ by 7 %)",
         found.work_ns
     )
 }

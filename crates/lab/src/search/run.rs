@@ -8,8 +8,8 @@ use mpps_method::mlr::goal::SearchGoalError;
 use mpps_method::{Bisection, Goal, GoalResult, Outcome, Search, Step, Trial, Verdict};
 use std::rc::Rc;
 
-/// Trials after the search's end, each at half of the load before, until one passes: some answer beats none.
-const BEYOND_MAX: u32 = 4;
+/// Trials at lower loads after a search in which no load passed.
+const LOWER_TRIALS_MAX: u32 = 4;
 
 /// What a search found for one goal, with its trials.
 #[derive(Clone, Debug)]
@@ -52,24 +52,18 @@ pub(crate) fn run(
     trials: &mut Trials<'_>,
 ) -> Result<Vec<Searched>, JobError> {
     let mut run: Vec<Judged> = Vec::new();
-    let mut beyond = 0;
+    let mut lower_trials = 0;
     loop {
         let offer = match search.next() {
-            Step::Offer(offer) if deadline.leaves(offer.duration) => offer,
-            ended => {
-                let results = match ended {
-                    Step::Done(results) => results,
-                    Step::Offer(_) => search.found_so_far(),
-                };
-                if beyond == BEYOND_MAX || !search.goes_lower() {
-                    return Ok(each(results, run));
-                }
-                beyond += 1;
-                match search.next() {
-                    Step::Offer(offer) => offer,
-                    Step::Done(results) => return Ok(each(results, run)),
-                }
+            Step::Offer(offer) if deadline.leaves(offer.duration) => Some(offer),
+            _ if lower_trials < LOWER_TRIALS_MAX => {
+                lower_trials += 1;
+                search.offer_lower()
             }
+            _ => None,
+        };
+        let Some(offer) = offer else {
+            return Ok(each(search.found_so_far(), run));
         };
         let trial = measurer.trial(&offer)?;
         let rules = measurer.rules(&offer);

@@ -30,7 +30,7 @@ use crate::trial::Counts;
 use crate::units::Rate;
 use crate::verdict::{Rules, Verdict};
 use database::Database;
-use goal::{SearchGoal, SearchGoalError};
+use goal::{SearchGoal, SearchGoalError, Stage};
 use load::TrialResult;
 use selector::{Range, Selector};
 
@@ -161,11 +161,14 @@ impl Mlr {
         }
     }
 
+    fn last_stages(&self) -> impl Iterator<Item = Stage> {
+        self.selectors.iter().map(|one| one.goal().last_stage())
+    }
+
     /// The limit's load once more, where it bounds a result and was not tried again yet.
     fn limit_again(&self) -> Option<Offer> {
         let load = self.database.limit(NOT_OFFERED_AT_MOST)?;
-        let stages = self.selectors.iter().map(|one| one.goal().last_stage());
-        let mut bounded = stages.filter(|stage| {
+        let mut bounded = self.last_stages().filter(|stage| {
             let upper = self.database.bounds(stage).upper;
             upper.is_none_or(|upper| upper > load.rate)
         });
@@ -269,20 +272,19 @@ impl Search for Mlr {
         self.results()
     }
 
-    fn goes_lower(&mut self) -> bool {
-        let stages = self.selectors.iter().map(|one| one.goal().last_stage());
-        let open = stages
-            .filter(|stage| !self.has_lower(stage))
-            .map(|stage| stage.trial)
-            .next();
+    fn offer_lower(&mut self) -> Option<Offer> {
+        let duration = self
+            .last_stages()
+            .find(|stage| !self.has_passed(stage))?
+            .trial;
         let minimum = self.plan.minimum;
-        let lowest = self.database.rates().next();
-        let lowest = lowest.filter(|rate| *rate > minimum && self.gave_up.is_none());
-        self.now = open.zip(lowest).map(|(duration, lowest)| Offer {
+        let lowest = self.database.rates().next()?;
+        let is_allowed = lowest > minimum && self.gave_up.is_none();
+        self.now = is_allowed.then(|| Offer {
             rate: Rate::from_fps(lowest.fps() / 2.0).max(minimum),
             duration,
         });
-        self.now.is_some()
+        self.now
     }
 }
 

@@ -37,8 +37,8 @@ impl Mlr {
         }
     }
 
-    /// Whether a load passed below those that fail the goal.
-    pub(super) fn has_lower(&self, stage: &Stage) -> bool {
+    /// Whether a load passed for this goal, below those that failed.
+    pub(super) fn has_passed(&self, stage: &Stage) -> bool {
         self.known(stage).bounds.lower.is_some()
     }
 

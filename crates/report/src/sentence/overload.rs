@@ -7,7 +7,7 @@ use mpps_record::{ManagementPath, OverloadLine, OverloadSecond, Recovered};
 /// The router holds its rate where it forwards at least this share of its maximum.
 const HOLDS: f64 = 0.95;
 /// Less than this share of the maximum is no overload, because the tester could send no more.
-const OVERLOADED: f64 = 1.05;
+pub const OVERLOADED: f64 = 1.05;
 
 /// `64 B: holds 1.41M frames/s (seconds of 1.22M to 1.45M, over 600 s) at 5.30M offered, 3.76 times its maximum;
 /// management, asked every 100 ms: 598 of 600 answered, 2.10 s longest without answer; no loss at half of its maximum and

@@ -2,8 +2,8 @@
 
 use super::{Number, some};
 use crate::number;
-use crate::sentence::spread;
-use mpps_record::{Interval, OverloadLine, Run};
+use crate::sentence::{OVERLOADED, spread};
+use mpps_record::{Interval, OverloadLine, Run, TrialLine, is_same_distance, is_same_speed};
 
 /// Seconds without a disturbance that a share needs.
 const SECONDS_MIN: usize = 3;
@@ -12,29 +12,46 @@ const SECONDS_MIN: usize = 3;
 pub fn shares(run: &Run) -> Result<Vec<Number>, String> {
     let several = run.overloads.len() > 1;
     let each = run.overloads.iter().map(|line| {
-        let value = share(line)?;
+        let value = share(line, run)?;
         let name = several.then(|| number::frame(&line.frame));
         Ok(Number { name, value })
     });
     some(each, "the run has no lasting overload")
 }
 
-/// Its ends take the seconds and the maximum, before and afterwards, that are furthest apart.
-fn share(line: &OverloadLine) -> Result<Interval<f64>, String> {
-    if line.undisturbed().count() < SECONDS_MIN {
-        return Err(format!("fewer than {SECONDS_MIN} seconds were undisturbed"));
-    }
-    let [mean, least, most] = spread(&line.seconds, |second| second.forwarding_fps)
-        .ok_or("the overload has no whole second")?;
+/// The interval: the slowest second by the higher maximum, and the fastest by the lower.
+fn share(line: &OverloadLine, run: &Run) -> Result<Interval<f64>, String> {
+    let rates = spread(&line.seconds, |second| second.forwarding_fps);
+    let rates = rates.filter(|_| line.undisturbed().count() >= SECONDS_MIN);
+    let [mean, least, most] =
+        rates.ok_or_else(|| format!("fewer than {SECONDS_MIN} seconds were undisturbed"))?;
     let maximum = |fps: Option<u64>, when: &str| {
         let fps = fps.filter(|fps| *fps > 0).map(|fps| fps as f64);
         fps.ok_or_else(|| format!("its maximum was not measured {when} the overload"))
     };
     let before = maximum(line.max_forwarding_fps, "before")?;
     let after = maximum(line.max_forwarding_afterwards_fps, "after")?;
+    let [offered, ..] = spread(&line.seconds, |second| second.offered_fps).unwrap_or_default();
+    if offered < before.max(after) * OVERLOADED {
+        return Err("the router was not overloaded".to_owned());
+    }
+    let mut trials = run.trials.iter();
+    let trial = trials.find(|trial| Some(trial.trial) == line.trial);
+    if trial.is_some_and(changed_state) {
+        return Err("the state of the machine changed during the overload".to_owned());
+    }
     Ok(Interval {
         low: least / before.max(after),
         median: mean / f64::midpoint(before, after),
         high: most / before.min(after),
     })
+}
+
+/// Whether readings of the machine's state lie apart: some seconds were slower for that alone.
+fn changed_state(trial: &TrialLine) -> bool {
+    let ends = |of: Interval<u64>| (of.low as f64, of.high as f64);
+    let trip = trial.round_trip_ns.map(ends);
+    let work = trial.work_ns.map(ends);
+    trip.is_some_and(|(low, high)| !is_same_distance(low, high))
+        || work.is_some_and(|(low, high)| !is_same_speed(low, high))
 }

@@ -386,22 +386,35 @@ fn the_fib_is_told_by_the_most_routes() {
 #[test]
 fn overload_is_held_against_both_maxima() {
     let line = cell(check(Looked::OverloadShare, None, Some(0.9)));
-    let of = |fps: &[u64], disturbed_share: f64, after: Option<u64>| {
-        let second = |&forwarding_fps: &u64| OverloadSecond {
-            length_ns: 1_000_000_000,
-            forwarding_fps,
-            disturbed_share,
-            ..OverloadSecond::default()
+    let at =
+        |fps: &[u64], disturbed_share: f64, after: Option<u64>, work_ns: Option<(u64, u64)>| {
+            let second = |&forwarding_fps: &u64| OverloadSecond {
+                length_ns: 1_000_000_000,
+                offered_fps: 3_000_000,
+                forwarding_fps,
+                disturbed_share,
+                ..OverloadSecond::default()
+            };
+            let mut run = Run::new("run");
+            run.overloads = vec![OverloadLine {
+                max_forwarding_fps: Some(1_000_000),
+                max_forwarding_afterwards_fps: after,
+                seconds: fps.iter().map(second).collect(),
+                trial: Some(9),
+                ..OverloadLine::default()
+            }];
+            run.trials = vec![TrialLine {
+                trial: 9,
+                work_ns: work_ns.map(|(low, high)| Interval {
+                    low,
+                    median: low,
+                    high,
+                }),
+                ..TrialLine::default()
+            }];
+            judge(&line, Some(&run))
         };
-        let mut run = Run::new("run");
-        run.overloads = vec![OverloadLine {
-            max_forwarding_fps: Some(1_000_000),
-            max_forwarding_afterwards_fps: after,
-            seconds: fps.iter().map(second).collect(),
-            ..OverloadLine::default()
-        }];
-        judge(&line, Some(&run))
-    };
+    let of = |fps: &[u64], share: f64, after| at(fps, share, after, Some((196, 199)));
     let falls = of(&[700_000, 710_000, 720_000], 0.0, Some(900_000));
     assert_eq!(
         falls,
@@ -426,4 +439,14 @@ fn overload_is_held_against_both_maxima() {
             "{said}"
         );
     }
+    let (verdict, said) = at(&[700_000; 3], 0.0, Some(900_000), Some((196, 250)));
+    assert!(
+        verdict == Verdict::CannotTell && said.contains("state of the machine changed"),
+        "{said}"
+    );
+    let (verdict, said) = of(&[700_000; 3], 0.0, Some(2_900_000));
+    assert!(
+        verdict == Verdict::CannotTell && said.contains("not overloaded"),
+        "{said}"
+    );
 }
