@@ -391,6 +391,11 @@ mod tests {
         };
         let beds = line(on_two(&restless.effects[1]));
         assert!(beds.is_found(&slow) && !beds.is_found(&on_two(&slow)));
+        assert!(beds.can_tell(&slow) && !beds.can_tell(&on_two(&slow)));
+        assert!(
+            !beds.can_tell(&calm.effects[1]),
+            "a placebo alone tells nothing"
+        );
         assert!(!restless.is_found(&on_two(&slow)), "no placebo on two beds");
         let calm = line(on_two(&calm.effects[1]));
         assert!(calm.is_found(&on_two(&slow)));

@@ -217,7 +217,7 @@ fn at_full_speed(found: &FullSpeed) -> String {
     let Interval { low, middle, high } = found.forwarding;
     let [low, middle, high] = [low, middle, high].map(Rate::from_fps);
     format!(
-        "; computed for one state ({REFERENCE_ROUND_TRIP_NS:.0} ns round trip, {:.0} ns of work) it would forward {middle} ({low} to {high}; runs differ by 7 %)",
+        "; computed for one state ({REFERENCE_ROUND_TRIP_NS:.0} ns round trip, {:.0} ns of work) it would forward {middle} ({low} to {high}; our runs differed by 7 %)",
         found.work_ns
     )
 }

@@ -61,6 +61,7 @@ fn eight_pairs_tell_a_large_difference() {
     let rate = found.rate.expect("an interval");
     assert!((rate.middle + 0.248).abs() < 0.003, "{rate:?}");
     let fixed = found.fixed_cost_ns.expect("an interval");
+    assert_eq!(found.fixed_pairs, found.pairs);
     assert!((fixed.low - 206.0 * 1.2).abs() < 1e-6, "{fixed:?}");
 }
 

@@ -64,7 +64,7 @@ fn a_maximum_that_leaves_out_slower_times_is_doubted() {
         trials: 9,
     };
     let computed = told(60, 40, Some(7.6e5), Some(&full_speed)).expect("a doubt");
-    let said = "; computed for one state (100 ns round trip, 196 ns of work) it would forward 1.500 Mfps (1.450 Mfps to 1.550 Mfps; runs differ by 7 %)";
+    let said = "; computed for one state (100 ns round trip, 196 ns of work) it would forward 1.500 Mfps (1.450 Mfps to 1.550 Mfps; our runs differed by 7 %)";
     assert!(computed.ends_with(said), "{computed}");
 }
 
