@@ -297,7 +297,9 @@ pub fn set_fifo(tid: i32, priority: u8) -> Result<()> {
         format!("SCHED_FIFO priority {priority}: {}", task_name(tid)),
     );
     Err(match error.errno() {
-        Some(libc::EPERM) => error.with_remedy("needs CAP_SYS_NICE; run as root"),
+        Some(libc::EPERM) => error.with_remedy(
+            "needs CAP_SYS_NICE, and real time for its control group (cpu.rt_runtime_us above 0); run as root",
+        ),
         _ => error,
     })
 }
