@@ -68,6 +68,13 @@ fn whole() -> Result<Tally, Failure> {
     let mut without_lab = vec!["clippy", "-p", "mpps-cli", "--no-default-features"];
     without_lab.extend(&clippy[3..]);
     tally.add(tool("clippy without the lab", "clippy", &without_lab)?);
+    // Other programs build on these two.
+    for library in ["mpps-record", "mpps-method"] {
+        let documents = ["rustdoc", "-p", library, "--lib", "--", "-D", "warnings"];
+        let examples = ["test", "--doc", "-p", library];
+        tally.add(one("documents", programs::cargo(&documents)?));
+        tally.add(one("examples in documents", programs::cargo(&examples)?));
+    }
     let programs = match programs::build(&["--workspace", SCHEMA]) {
         Ok(programs) => programs,
         Err(failure) => {

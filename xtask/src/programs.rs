@@ -40,7 +40,7 @@ impl Program {
     }
 }
 
-/// Builds the test programs that these words of `cargo test` select. Doc tests are none: there are none in this house.
+/// Builds the test programs that these words of `cargo test` select. Examples in documents are none of them.
 pub fn build(selected: &[&str]) -> Result<Vec<Program>, Failure> {
     let mut child = command(&["test", "--no-run", "--message-format"])
         .arg("json-render-diagnostics")

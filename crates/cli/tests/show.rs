@@ -57,6 +57,24 @@ fn runs_of_one_file_are_told_apart() {
     assert!(none.error().contains(name), "{none:?}");
 }
 
+#[test]
+fn trials_that_a_record_lacks_are_said() {
+    let scratch = Scratch::new("show-lacks");
+    let path = scratch.path("record.jsonl");
+    simulated(&scratch, "--frame 64");
+    let whole = fs::read_to_string(&path).expect("a record");
+    let lines = whole
+        .lines()
+        .filter(|line| !line.contains(r#""kind":"trial""#));
+    fs::write(&path, lines.collect::<Vec<_>>().join("\n") + "\n").expect("a file");
+    for words in ["", "--json"] {
+        let shown = show(&path, words);
+        let said = "of which the file has 0";
+        assert!(shown.stderr.contains(said), "{shown:?}");
+        assert_eq!(shown.code, Some(0));
+    }
+}
+
 /// The golden runs of crates/record, a simulated one and one on a bed, as text and as JSON.
 #[test]
 fn golden_records_are_shown_as_committed() {

@@ -20,6 +20,16 @@ fn json(words: &[&str]) -> Value {
 }
 
 #[test]
+fn a_layout_is_json_too() {
+    let layout = json(&["layout", "--json", "--interface", "lo"]);
+    let cpus = layout["cpus"].as_array().expect("CPUs");
+    assert!(!cpus.is_empty(), "{layout}");
+    assert_eq!(layout["interfaces"][0]["interface"], "lo");
+    let queues = &layout["interfaces"][0]["rx_queue_cpus"];
+    assert_eq!(queues.as_array().map(Vec::len), Some(1), "{layout}");
+}
+
+#[test]
 fn list_filters_and_shows_one() {
     let all = ended(&["list"]).stdout;
     assert!(all.lines().count() > 162, "{all}");

@@ -73,7 +73,7 @@ pub struct TrialLine {
     /// Its windows, from which comparisons and screens are made. Missing in trials over 0.9 s, outside overload and fixed loads,
     /// where nobody timed their states, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub windows: Option<Windows>,
+    pub windows: Option<Box<Windows>>,
     /// What other programs had of the bed's CPUs.
     #[serde(default, alias = "crowds")]
     pub other_tasks: Vec<CpuTasks>,
@@ -105,6 +105,26 @@ pub struct TrialLine {
     /// Members that this version does not know.
     #[serde(flatten)]
     pub other: Other,
+}
+
+impl TrialLine {
+    /// Leaves out what takes memory, and gives back what reading took too much.
+    pub(crate) fn leave_out_details(&mut self) {
+        for quantiles in [&mut self.lateness, &mut self.latency] {
+            quantiles.histogram_ns = None;
+        }
+        self.windows = None;
+        (self.losses, self.other) = (Vec::new(), Other::new());
+        (self.work, self.steal) = (Vec::new(), Vec::new());
+        (self.speeds, self.per_size) = (Vec::new(), Vec::new());
+        self.per_queue_frames = Vec::new();
+        self.stalls = Vec::new();
+        self.others.shrink_to_fit();
+        (self.other_tasks, self.dut_tasks) = (Vec::new(), Vec::new());
+        self.directions.shrink_to_fit();
+        self.busy.shrink_to_fit();
+        self.gaps.shrink_to_fit();
+    }
 }
 
 /// The windows of a trial, in their order: a number for each of them.

@@ -4,7 +4,7 @@
 
 use mpps_record::{
     Body, Claim, ForwardingLimit, LimitedBy, Line, Outcome, Phase, Place, RateIs, ReceiverPlace,
-    SCHEMA, Stability, Verdict, read_file, to_line,
+    SCHEMA, Stability, TrialLine, Verdict, read_file, read_to_show, to_line,
 };
 use std::path::Path;
 
@@ -53,6 +53,32 @@ fn the_golden_run_reads_back() {
         run.end.as_ref().map(|end| (end.trials, end.exit_code)),
         Some((15, 0))
     );
+}
+
+/// A reader who shows a long record needs no details of most of its trials.
+#[test]
+fn of_a_long_record_most_trials_keep_their_numbers_alone() {
+    let whole = std::fs::read_to_string(path("bed.jsonl")).expect("a record");
+    let is_detailed = |trial: &&TrialLine| {
+        let quantiles = [&trial.lateness, &trial.latency];
+        quantiles.iter().any(|one| one.histogram_ns.is_some())
+            || !(trial.losses.is_empty() && trial.stalls.is_empty() && trial.work.is_empty())
+    };
+    let trial = whole
+        .lines()
+        .find(|line| line.contains(r#""kind":"trial""#));
+    let text = format!("{}\n", trial.expect("a trial")).repeat(510);
+    let file = std::env::temp_dir().join(format!("mpps-long-{}.jsonl", std::process::id()));
+    std::fs::write(&file, text).expect("a file");
+    let shown = read_to_show(&file).expect("a record");
+    let all = read_file(&file).expect("a record");
+    std::fs::remove_file(&file).expect("the file goes");
+    let [shown, all] = [&shown.runs[0].trials, &all.runs[0].trials];
+    assert_eq!((shown.len(), all.len()), (510, 510));
+    assert_eq!(all.iter().filter(is_detailed).count(), 510);
+    assert_eq!(shown.iter().filter(is_detailed).count(), 500);
+    assert_eq!(shown[509].directions, all[509].directions);
+    assert_eq!(shown[509].latency.p50_ns, all[509].latency.p50_ns);
 }
 
 /// A run on a bed has the facts, counts and times that a simulated one lacks.

@@ -48,4 +48,4 @@ pub use page::page;
 pub use plots::{effects_picture, loss_picture, overload_picture, scale_picture};
 pub use raw::Raw;
 pub use row::{Reading, Row};
-pub use source::{Gathered, Source};
+pub use source::{Gathered, Source, missing_trials};

@@ -76,7 +76,8 @@ impl Gathered {
 }
 
 /// Which trials the run had, but the file has not.
-fn missing_trials(run: &Run) -> Option<String> {
+#[must_use]
+pub fn missing_trials(run: &Run) -> Option<String> {
     let there: HashSet<u32> = run.trials.iter().map(|trial| trial.trial).collect();
     let wanted = run
         .results

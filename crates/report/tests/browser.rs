@@ -50,6 +50,8 @@ if (flame) {
   tell("flame enlarged", width(leaf) > 2 * before && width(leaf) === width(frames[0]));
   tell("ids", new Set(all("[id]").map((one) => one.id)).size === all("[id]").length);
 }
+tell("dark", matchMedia("(prefers-color-scheme: dark)").matches);
+tell("background", getComputedStyle(document.body).backgroundColor);
 tell("fits", document.documentElement.scrollWidth <= window.innerWidth);
 tell("requests", performance.getEntriesByType("resource").length);
 tell("wrong", wrong.join(" "));
@@ -70,6 +72,11 @@ fn browser() -> Option<PathBuf> {
 
 /// What the probe told of a page at a phone's width. `None` where there is no browser.
 fn opened(name: &str, page: &str) -> Option<Vec<(String, String)>> {
+    opened_at(name, page, (400, false))
+}
+
+/// The same at a width, light or dark.
+fn opened_at(name: &str, page: &str, (width, dark): (u32, bool)) -> Option<Vec<(String, String)>> {
     let Some(browser) = browser() else {
         println!("SKIP: needs a Chromium in PATH (apt-get install chromium)");
         return None;
@@ -83,13 +90,13 @@ fn opened(name: &str, page: &str) -> Option<Vec<(String, String)>> {
     let ended = Command::new("timeout")
         .arg("120")
         .arg(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--window-size=400,800",
-            "--dump-dom",
-        ])
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
+        .arg(format!("--window-size={width},800"))
+        // Chromium's number of the scheme that a page is asked for.
+        .arg(format!(
+            "--blink-settings=preferredColorScheme={}",
+            if dark { 0 } else { 1 }
+        ))
         .args(["--enable-logging=stderr", "--disable-background-networking"])
         .arg(format!(
             "--user-data-dir={}",
@@ -153,6 +160,24 @@ fn a_browser_shows_one_run() {
         ("plot 64 B: loss and router busy by load", "30"),
     ];
     check(&told, &wanted);
+}
+
+#[test]
+fn a_page_fits_each_width_light_and_dark() {
+    let page = page(vec![source("run.jsonl", golden().as_bytes())]);
+    let looks = [(400, false), (400, true), (900, true), (1400, false)];
+    let mut backgrounds = Vec::new();
+    for (width, dark) in looks {
+        let Some(told) = opened_at(&format!("at-{width}-{dark}"), &page, (width, dark)) else {
+            return;
+        };
+        check(&told, &[("dark", &dark.to_string())]);
+        let background = told.into_iter().find(|(name, _)| name == "background");
+        backgrounds.extend(background);
+    }
+    assert_eq!(backgrounds[1], backgrounds[2]);
+    assert_eq!(backgrounds[0], backgrounds[3]);
+    assert_ne!(backgrounds[0], backgrounds[1], "dark is as light");
 }
 
 #[test]

@@ -120,6 +120,9 @@ pub struct LayoutArgs {
     /// An interface to look at; may be given several times [default: all that have a device]
     #[arg(long, value_name = "IF")]
     pub interface: Vec<String>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `mpps tune cookbook`.

@@ -253,7 +253,7 @@ mod tests {
                 assert!(names.eq(row.levels()), "{}", row.id);
                 let differ = |one: &VariantPlan| {
                     let (bed, traffic) = (&one.bed, &one.traffic);
-                    let bed = (bed.nic, bed.queues, bed.rx_ring);
+                    let bed = (bed.nic, bed.queues, bed.rss, bed.rx_ring);
                     format!("{bed:?} {traffic:?} {:?}", one.destinations)
                 };
                 assert_ne!(differ(&variants[0]), differ(&variants[1]), "{}", row.id);

@@ -57,7 +57,7 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
         exchange_after_ns: raw.exchange.map(|exchange| exchange.after.as_nanos()),
         round_trip_ns: spread(&raw.windows, |window| window.round_trip_ns),
         work_ns: spread(&raw.windows, |window| window.work_ns),
-        windows: windows::line(report.phase, raw),
+        windows: windows::line(report.phase, raw).map(Box::new),
         other_tasks: each(&raw.other_tasks, tasks),
         dut_tasks: each(&raw.dut_tasks, tasks),
         speeds: each(&raw.speeds, |speed| record::CpuSpeed {

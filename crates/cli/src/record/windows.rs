@@ -38,7 +38,7 @@ fn busy_ns(all: &[Window]) -> Vec<Option<u64>> {
 
 /// The block of a trial whose line has windows: by the rule of a live one.
 pub(super) fn block_of(line: &TrialLine) -> Option<Block> {
-    let windows = windows(line.windows.as_ref()?);
+    let windows = windows(line.windows.as_deref()?);
     let direction = |way: &mpps_record::Direction| Direction {
         counts: Counts {
             sent: way.sent_frames,

@@ -68,8 +68,8 @@ pub use routes::{prefixes, routes, routes_json};
 pub use suite::suite;
 #[cfg(feature = "measure")]
 pub use tune::{
-    cookbook, files_planned, layout, persisted, reverted_json, script, setting_command,
-    settings_applied, settings_planned, settings_reverted, survey, survey_json,
+    cookbook, files_planned, layout, layout_json, persisted, reverted_json, script,
+    setting_command, settings_applied, settings_planned, settings_reverted, survey, survey_json,
 };
 pub use tune::{setting, settings, settings_json};
 pub use wrap::fitted;

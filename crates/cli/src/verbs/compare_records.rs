@@ -9,7 +9,7 @@ use crate::terminal::doubts::Doubted;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_record::{
     Comparability, Difference, Doubt, PointLine, RUNS_ALIKE, Refusal, ResultLine, Run, RunLine,
-    SCHEMA, Terms, check_profiles, compare_points, compare_results, read_file,
+    SCHEMA, Terms, check_profiles, compare_points, compare_results, read_to_show,
 };
 use mpps_report::{number, profile_change};
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ fn same_file(one: &Path, other: &Path) -> bool {
 
 /// The last run of a record that has results.
 fn last_run(path: &Path) -> Result<Run> {
-    let records = read_file(path)?;
+    let records = read_to_show(path)?;
     for problem in &records.problems {
         terminal::error(&format!("{}: {problem}", path.display()));
     }

@@ -124,7 +124,7 @@ fn fail_together(errors: Vec<String>, files: usize) -> Result<()> {
 
 /// Only a page has the file itself in it.
 fn source(path: &Path, format: ReportFormat) -> Source {
-    let records = mpps_record::read_file(path).map_err(|error| error.to_string());
+    let records = mpps_record::read_to_show(path).map_err(|error| error.to_string());
     let kept = records.is_ok() && format == ReportFormat::Html;
     let file = kept.then(|| File::open(path));
     let raw = file.and_then(|file| Raw::pack(BufReader::new(file.ok()?)).ok());

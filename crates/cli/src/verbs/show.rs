@@ -7,7 +7,7 @@ use crate::outcome::{self, View};
 use crate::records::find;
 use crate::terminal;
 use anyhow::{Result, bail};
-use mpps_record::{Run, read_file};
+use mpps_record::{Run, read_to_show};
 use mpps_report::campaign::CampaignRun;
 use std::path::{Path, PathBuf};
 
@@ -17,9 +17,14 @@ use std::path::{Path, PathBuf};
 /// Nothing of the record can be read, or it has no such run.
 pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
     let path = path(&args.record)?;
-    let records = read_file(&path)?;
+    let records = read_to_show(&path)?;
     for problem in &records.problems {
         terminal::error(&problem.to_string());
+    }
+    for run in &records.runs {
+        if let Some(what) = mpps_report::missing_trials(run) {
+            terminal::error(&format!("run {} {what}", run.name));
+        }
     }
     let all: Vec<&Run> = records.runs.iter().collect();
     let campaigns = CampaignRun::each(&all);

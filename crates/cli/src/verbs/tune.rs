@@ -36,7 +36,10 @@ pub fn run(args: &TuneArgs) -> Result<Exit> {
         #[cfg(feature = "measure")]
         TuneVerb::Layout(args) => {
             let survey = survey(Profile::Router, &args.interface)?;
-            terminal::out(&terminal::fitted(&terminal::layout(&survey)));
+            terminal::out(&match args.json {
+                true => terminal::layout_json(&survey),
+                false => terminal::fitted(&terminal::layout(&survey)),
+            });
         }
         #[cfg(feature = "measure")]
         TuneVerb::Cookbook(args) => cookbook(args)?,

@@ -68,14 +68,14 @@ pub fn long(trials: u32) -> Vec<u8> {
         trial.trial = number;
         trial.offered_fps += f64::from(number * 7919 % 100_000);
         trial.directions[0].lost_frames += u64::from(number * 104_729 % 1_000);
-        trial.windows = Some(Windows {
+        trial.windows = Some(Box::new(Windows {
             duration_ns: 8_388_608,
             forwarded_frames: (0..42).map(|window| 9_000 + window).collect(),
             disturbed: vec![3, 4],
             round_trip_ns: vec![Some(80); 42],
             work_ns: vec![Some(240); 42],
             dut_busy_ns: vec![Some(6_000_000); 42],
-        });
+        }));
         append(&mut text, name, &trial);
     }
     append(&mut text, name, &results[0]);

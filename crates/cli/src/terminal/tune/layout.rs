@@ -1,10 +1,12 @@
 //! Which CPU should serve which queue, as a picture in text.
 
 use crate::terminal::columns;
+use crate::terminal::document::document;
 use crate::terminal::wrap::prose;
 use mpps_lab::tune::{LAYOUT_ROWS, Layout, Survey};
 use mpps_method::tune::layout::{Cpu, Port, Served, cores};
 use mpps_report::number::plural;
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Each core with the queues of each interface, then what is other than that.
@@ -46,6 +48,29 @@ pub fn layout(survey: &Survey) -> String {
         text += "irqbalance runs: it moves interrupts again (systemctl stop irqbalance).\n";
     }
     text
+}
+
+/// The same as JSON.
+#[must_use]
+pub fn layout_json(survey: &Survey) -> String {
+    let layout = &survey.layout;
+    let cpus = layout.cpus.iter();
+    let cpus = cpus.map(|cpu| json!({ "cpu": cpu.number, "core": cpu.core, "node": cpu.node }));
+    let port = |(port, served): &(Port, Served)| {
+        json!({
+            "interface": port.name,
+            "node": port.node,
+            "rx_queue_cpus": served.rx,
+            "tx_queue_cpus": served.tx,
+            "has_enough_queues": served.has_enough,
+            "better_channels": served.channels,
+        })
+    };
+    document(json!({
+        "cpus": cpus.collect::<Value>(),
+        "interfaces": layout.ports.iter().map(port).collect::<Value>(),
+        "irqbalance_runs": layout.irqbalance,
+    }))
 }
 
 /// The cores of one node; in a line where no queue is on them.

@@ -16,7 +16,7 @@ pub use {
     applied::{
         files_planned, reverted_json, settings_applied, settings_planned, settings_reverted,
     },
-    layout::layout,
+    layout::{layout, layout_json},
     page::cookbook,
     shell::{command as setting_command, persisted, script},
     standing::{survey, survey_json},
