@@ -1,4 +1,4 @@
-//! System recovery as `mpps recovery` measures it: the load drops once within a trial, and when the last frame was lost
+//! Loads that change within a trial. System recovery as `mpps recovery` measures it: the load drops once within a trial, and when the last frame was lost
 //! is known.
 
 use crate::support;
@@ -6,8 +6,9 @@ use crate::support::trials::{WHOLE_TRIES, assert_ledger, offer, tester, tries};
 use mpps_lab::jobs::recovery::{self, Recovery, RecoveryTrial};
 use mpps_lab::jobs::{Observer, Report, Trials};
 use mpps_lab::tester::{Fault, PlantedFault, Tester};
-use mpps_lab::trial::{self, Stepped};
-use mpps_method::{Offer, Rate};
+use mpps_lab::trial::{self, InTurns, Stepped, mean, run_in_turns};
+use mpps_method::saturation::Window;
+use mpps_method::{Offer, Rate, Span, statistics};
 
 const FRAMES_MAX: u64 = 1 << 21;
 const HIGH_FPS: f64 = 100_000.0;
@@ -110,4 +111,32 @@ fn a_policer_recovers_at_the_drop() {
         assert_ne!(found.recovery, Recovery::NotOverloaded, "{seen:?}");
     }
     support::skip!("a quieter machine: {seen:?}");
+}
+
+#[test]
+fn loads_take_turns_within_a_trial() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = tester(&bed, &support::traffic(), FRAMES_MAX);
+    let loads = [200e3, 50e3, 100e3].map(Rate::from_fps);
+    let found = (0..WHOLE_TRIES).any(|_| {
+        let whole = mean(&loads, Span::from_millis(500));
+        let InTurns { trial, windows } =
+            run_in_turns(&mut tester, &loads, whole.duration).unwrap_or_else(|e| panic!("{e}"));
+        assert_ledger(&trial, "in turns");
+        assert_eq!(windows.len(), loads.len());
+        windows.iter().zip(loads).all(|(windows, load)| {
+            let rate = |window: &Window| {
+                let forwarded = Rate::from_frames(window.forwarded, window.duration);
+                forwarded.map_or(0.0, |rate| rate.fps())
+            };
+            let rates: Vec<f64> = windows.iter().map(rate).collect();
+            let median = statistics::median(&rates);
+            println!("{load}: {} windows, {median:?}", windows.len());
+            median.is_some_and(|fps| (fps / load.fps() - 1.0).abs() < 0.02)
+        })
+    });
+    assert!(found);
 }

@@ -13,7 +13,7 @@ use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::{clock, kernel, links};
 use mpps_method::distance::Distance;
-use mpps_method::saturation::per_frame;
+use mpps_method::saturation;
 use mpps_method::statistics::median;
 use mpps_method::{CpuExchange, Invalid, Rules, Span, Trial, Verdict};
 
@@ -361,7 +361,7 @@ fn in_lock_step_on_one_cpu_an_overload_is_no_pass() {
 
 /// CPU time of a frame by the windows of a trial, ns. `None` where they do not know it.
 fn ns_per_frame(trial: &Trial) -> Option<f64> {
-    Some(per_frame(&trial.windows)?.ns)
+    saturation::ns_per_frame(&trial.windows)
 }
 
 /// The median over some trials of what each tells.

@@ -12,6 +12,7 @@ mod signed_rank;
 use crate::distance::Distance;
 use crate::saturation::{Block, Interval, OVERLOADED, PAIR_WINDOWS_MIN};
 use crate::statistics::median;
+use crate::units::Rate;
 pub(crate) use signed_rank::interval;
 
 /// An interval of a difference is narrow enough when its half is this share of the difference.
@@ -345,7 +346,13 @@ fn differences(base: &Turn, variant: &Turn, measure: Measure) -> Result<Differen
 /// Whether a trial in which the DUT forwarded at this rate, fps, offered it more.
 #[must_use]
 pub fn is_overloaded(block: &Block, rate: f64) -> bool {
-    rate <= OVERLOADED * block.sent.fps()
+    is_overload(block.sent, rate)
+}
+
+/// Whether a load is more than a DUT took that forwarded at this rate, fps.
+#[must_use]
+pub fn is_overload(load: Rate, rate: f64) -> bool {
+    rate <= OVERLOADED * load.fps()
 }
 
 /// What two trials forwarded in their undisturbed windows.

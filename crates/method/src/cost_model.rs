@@ -28,7 +28,7 @@ use crate::units::Rate;
 use std::fmt;
 
 /// Fewer loads than this leave nothing to check four terms by.
-pub const POINTS_MIN: usize = 5;
+const POINTS_MIN: usize = 5;
 /// A term whose number a frame varies by less than this part of its largest is constant.
 const VARIES: f64 = 0.1;
 /// Without any one of the loads the cost at saturation changes by at most this part, or nothing is predicted.
@@ -77,7 +77,7 @@ pub struct Point {
 /// Why loads give no model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CannotFit {
-    /// There are fewer than [`POINTS_MIN`].
+    /// There are fewer than 5.
     TooFew(usize),
     /// A number is negative or not finite, or a cost is 0.
     NotANumber,
@@ -94,7 +94,7 @@ impl fmt::Display for CannotFit {
         match self {
             Self::TooFew(points) => write!(
                 f,
-                "only {points} of the trials below saturation were in one state of the machine, and a model of the cost needs {POINTS_MIN}"
+                "only {points} loads below saturation can be compared, and a model of the cost needs {POINTS_MIN}"
             ),
             Self::NotANumber => {
                 f.write_str("a load has no cost, or no number of wake-ups or polls")

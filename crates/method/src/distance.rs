@@ -165,7 +165,7 @@ impl Place {
     /// several such states that in which the DUT's CPU is fastest, then the one farther apart, then the one with the most
     /// windows. What was forwarded is not asked. `None` where nobody knows the states of half of the windows.
     #[must_use]
-    pub fn of_loads(loads: &[Vec<&[Window]>], wanted: usize) -> Option<Self> {
+    pub(crate) fn of_loads(loads: &[Vec<&[Window]>], wanted: usize) -> Option<Self> {
         chosen(loads, wanted).map(|(held, _)| held.place)
     }
 

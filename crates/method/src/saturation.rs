@@ -145,8 +145,8 @@ impl Block {
             let undisturbed = undisturbed.copied().collect::<Vec<_>>();
             Some(mean_rate(&undisturbed) / mean_rate(&windows))
         } else {
-            let both = per_frame(&windows).zip(per_frame(&self.windows));
-            both.map(|(here, all)| here.ns / all.ns)
+            let both = ns_per_frame(&windows).zip(ns_per_frame(&self.windows));
+            both.map(|(here, all)| here / all)
         };
         (windows.len() >= WINDOWS_MIN).then_some(Self {
             ns_per_frame: (self.ns_per_frame.zip(more))
@@ -199,28 +199,16 @@ impl Block {
     }
 }
 
-/// What the DUT's threads had for each frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PerFrame {
-    /// CPU time, ns.
-    pub ns: f64,
-    /// Wake-ups.
-    pub wakes: f64,
-}
-
-/// Over those of these windows that know it; `None` where they are less than half, or forwarded nothing.
+/// CPU time of the DUT's threads for each frame, ns, over those of these windows that know it; `None` where they are less
+/// than half, or forwarded nothing.
 #[must_use]
-pub fn per_frame(windows: &[Window]) -> Option<PerFrame> {
-    let known = windows
-        .iter()
-        .filter_map(|one| Some((one.busy?, one.forwarded)));
-    let known: Vec<(Busy, u64)> = known.collect();
+pub fn ns_per_frame(windows: &[Window]) -> Option<f64> {
+    let known = windows.iter();
+    let known = known.filter_map(|one| Some((one.busy?.time.as_nanos(), one.forwarded)));
+    let known: Vec<(u64, u64)> = known.collect();
     let frames = known.iter().map(|(_, forwarded)| *forwarded).sum::<u64>();
-    let sum = |of: fn(&Busy) -> u64| known.iter().map(|(busy, _)| of(busy)).sum::<u64>();
-    (frames > 0 && 2 * known.len() >= windows.len()).then(|| PerFrame {
-        ns: sum(|busy| busy.time.as_nanos()) as f64 / frames as f64,
-        wakes: sum(|busy| busy.wakes) as f64 / frames as f64,
-    })
+    let ns = known.iter().map(|(ns, _)| *ns).sum::<u64>();
+    (frames > 0 && 2 * known.len() >= windows.len()).then(|| ns as f64 / frames as f64)
 }
 
 /// Frames/s over all windows; no number without one.
@@ -693,8 +681,6 @@ mod tests {
         let near = block.at(&place).expect("windows there");
         let ns = near.ns_per_frame.expect("a cost");
         assert!((ns - 606.0).abs() < 1e-6, "{ns}");
-        let wakes = per_frame(&near.windows).expect("known").wakes;
-        assert!((wakes - 0.1).abs() < 1e-9, "{wakes}");
         let mut unknown = block;
         unknown.windows.iter_mut().for_each(|one| one.busy = None);
         assert_eq!(unknown.at(&place).expect("windows").ns_per_frame, None);

@@ -257,14 +257,18 @@ pub struct CostModel {
     pub mixed: Vec<String>,
     /// How far the loads lie from the model: root of the mean square.
     pub off_ns: f64,
-    /// Trials that it was fitted to, all below saturation and in one state of the machine.
+    /// Loads that it was fitted to, all below saturation: of whole trials in one state of the machine, or of trials in which
+    /// they took turns.
     pub loads: u32,
-    /// Windows of these trials that were in this state; absent where whole trials were.
+    /// Windows of these loads; absent where whole trials were fitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub windows: Option<u32>,
+    /// Trials in which these loads took turns with an overload; absent in older records too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials_in_turns: Option<u32>,
     /// The maximum forwarding rate that it predicts.
     pub predicted_fps: f64,
-    /// The one that was measured in the same state.
+    /// The one that was measured in the same state, or in the same trials.
     pub measured_fps: f64,
     /// Predicted / measured - 1.
     pub error_ratio: f64,
@@ -346,6 +350,6 @@ pub struct Drops {
 pub struct Looking {
     /// The share: 0.99 is 1 % less.
     pub ratio: Interval<f64>,
-    /// Pairs of trials that it stands on.
+    /// Trials in which the sampler took turns; in older records, pairs of trials.
     pub pairs: u32,
 }

@@ -115,6 +115,8 @@ known! {
         Search = "search",
         /// At a load that was asked for (`mpps trial`).
         Fixed = "fixed",
+        /// At loads that take turns within it (`mpps explain`); its load is their mean.
+        InTurns = "in-turns",
         /// Back-to-back: there is no pace.
         Burst = "burst",
         /// At a load of a series that goes down (`mpps loss`).

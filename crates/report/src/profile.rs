@@ -203,9 +203,25 @@ fn model(model: &CostModel) -> String {
             mixed.join(", ")
         ),
     };
-    let windows = model.windows.map_or(String::new(), |windows| {
-        format!("{} of ", number::plural(windows as usize, "window"))
-    });
+    let loads = number::plural(model.loads as usize, "trial");
+    let windows = model
+        .windows
+        .map(|windows| number::plural(windows as usize, "window"));
+    let (fitted, over) = match (model.trials_in_turns, windows) {
+        (Some(trials), Some(windows)) => (
+            format!(
+                "{windows} below saturation in {} whose loads took turns",
+                number::plural(trials as usize, "trial")
+            ),
+            "Saturated windows of the same trials",
+        ),
+        (_, windows) => (
+            windows.map_or(String::new(), |windows| format!("{windows} of "))
+                + &loads
+                + " below saturation",
+            "Saturated trials in the same state of the machine",
+        ),
+    };
     let at_most = model.waiting_max_ns.filter(|most| *most > 0.0);
     let bounded = match at_most.filter(|most| model.waiting_ns >= *most) {
         Some(_) => {
@@ -214,9 +230,8 @@ fn model(model: &CostModel) -> String {
         None => "",
     };
     format!(
-        "Model: {known}fitted to {windows}{} below saturation (within {:.0} ns).{mixed}{bounded} It predicts {} frames/s at \
-         saturation. Saturated trials in the same state of the machine forwarded {} ({:+.1} %).",
-        number::plural(model.loads as usize, "trial"),
+        "Model: {known}fitted to {fitted} (within {:.0} ns).{mixed}{bounded} It predicts {} frames/s at \
+         saturation. {over} forwarded {} ({:+.1} %).",
         model.off_ns,
         number::rate(model.predicted_fps),
         number::rate(model.measured_fps),

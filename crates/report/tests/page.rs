@@ -241,9 +241,9 @@ fn a_profile_says_where_the_time_goes() {
         "70\u{202f}000 samples in 3 trials cover 99.8 % of the busy time, 3 found no room. \
          No rule places 0.4 % of the time; 12 % came late, because interrupts were off.",
         "Placed by no rule: nobody_knows 2 ns.",
-        "Model: 690 ns a frame, 2600 ns a wake-up, 120 ns a frame while the sender waits; fitted to 40 windows of 3 \
-         trials below saturation (within 4 ns). These trials cannot separate these costs: poll. It predicts 1.40 million \
-         frames/s at saturation. Saturated trials in the same state of the machine forwarded 1.43 million (-2.1 %).",
+        "Model: 690 ns a frame, 2600 ns a wake-up, 120 ns a frame while the sender waits; fitted to 40 windows below \
+         saturation in 5 trials whose loads took turns (within 4 ns). These trials cannot separate these costs: poll. It \
+         predicts 1.40 million frames/s at saturation. Saturated windows of the same trials forwarded 1.43 million (-2.1 %).",
         "With the sampler the router forwarded 99 % of what it forwards without (94 % to 104 %, 8 pairs).",
         "<td>stage of the bed</td><td>virtual NIC</td><td>150</td><td>142 to 158</td><td></td><td>21.4 %</td>",
         "<td>cause</td><td>locks</td><td>30</td>",

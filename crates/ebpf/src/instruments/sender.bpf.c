@@ -224,6 +224,18 @@ static __always_inline void slow_down(u64 now)
 	state.slowed_ns = now;
 }
 
+/* The pace whose turn it is, whatever is due still. */
+static __always_inline void take_turn(u64 now)
+{
+	u64 turn = now >> TURN_SHIFT;
+
+	if (!state.turns || now < state.turn_end_ns)
+		return;
+	state.gap_fp = state.turn_gap_fp[bounded(turn % state.turns, TURNS_MAX)];
+	state.slot_fp = (now - state.started_ns) << PACE_SHIFT;
+	state.turn_end_ns = (turn + 1) << TURN_SHIFT;
+}
+
 /* Which frames were sent when: frames that were lost say nothing of that themselves. */
 static __always_inline void make_mark(u64 now)
 {
@@ -238,6 +250,7 @@ static __always_inline void make_mark(u64 now)
 	state.marks++;
 	state.mark_due_ns = now + state.mark_gap_ns;
 	slow_down(now);
+	take_turn(now);
 }
 
 static __always_inline void count_sent(u64 now, u64 late)

@@ -18,6 +18,9 @@
 /* Octets of headers at most: Ethernet, IPv6, TCP, padded to 64-bit words. */
 #define HEADER_OCTETS_MAX 80
 #define TCP_OCTETS 20
+/* Paces that take turns, at most, and how long a turn is: (1 << TURN_SHIFT) ns, by the monotonic clock. */
+#define TURNS_MAX 16
+#define TURN_SHIFT 25
 
 /* Where one direction stands. */
 struct sender_direction {
@@ -48,6 +51,8 @@ struct sender_state {
 	u64 mark_gap_ns; /* from one mark to the next at least */
 	u64 slow_after_ns; /* from the first slot to the slower pace */
 	u64 slow_gap_fp; /* its time between slots; 0: the pace stays as it is */
+	u64 turns;	 /* paces that take turns; 0: one pace */
+	u64 turn_gap_fp[TURNS_MAX];
 	/* outcome */
 	u64 started_ns;	   /* when the first slot was due */
 	u64 slot;	   /* slots passed, sent or not */
@@ -64,6 +69,7 @@ struct sender_state {
 	u64 mark_due_ns;   /* when the next mark is due */
 	u64 marks;	   /* marks made */
 	u64 slowed_ns;	   /* when the pace became slower (0: not yet) */
+	u64 turn_end_ns;   /* when the present turn ends */
 	struct sender_direction direction[DIRECTIONS];
 	u64 lateness[HISTOGRAM_BUCKETS];
 };

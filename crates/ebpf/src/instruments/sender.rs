@@ -19,9 +19,9 @@ plain! {
     sender_direction: 104 {
         sequence, unsent, size_at, port, host, flow, round, port_first, host_first, dest_at, lap, dest_first, lap_first
     }
-    sender_state: 9616 {
-        gap_fp, slots, late_max_ns, id, delay_ns, plain, mark_gap_ns, slow_after_ns, slow_gap_fp, started_ns, slot, slot_fp, first_ns, last_ns,
-        ended_ns, burst, burst_largest, refused, late_largest_ns, clock_ns, clock_left, mark_due_ns, marks, slowed_ns, direction,
+    sender_state: 9760 {
+        gap_fp, slots, late_max_ns, id, delay_ns, plain, mark_gap_ns, slow_after_ns, slow_gap_fp, turns, turn_gap_fp, started_ns, slot, slot_fp, first_ns, last_ns,
+        ended_ns, burst, burst_largest, refused, late_largest_ns, clock_ns, clock_left, mark_due_ns, marks, slowed_ns, turn_end_ns, direction,
         lateness
     }
     sender_mark: 24 { ns, sequence }
@@ -60,6 +60,8 @@ pub struct Order {
     pub lap_first: u32,
     /// A slower pace after a while.
     pub slow: Option<Slow>,
+    /// Paces that take turns of [`TURN_SHIFT`].
+    pub turns: Option<Turns>,
 }
 
 /// The slower pace of an order. The first mark after its time begins it, so it may come a mark's gap late.
@@ -69,6 +71,20 @@ pub struct Slow {
     pub after_ns: u64,
     /// Time between two slots, ns << [`PACE_SHIFT`].
     pub gap_fp: u64,
+}
+
+/// Most paces of an order that take turns.
+pub const TURNS_MAX: usize = 16;
+/// A turn ends where the monotonic clock is a multiple of `1 << TURN_SHIFT` ns.
+pub const TURN_SHIFT: u32 = 25;
+
+/// Paces that take turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turns {
+    /// How many.
+    pub count: u64,
+    /// Time between two slots of each, ns << [`PACE_SHIFT`].
+    pub gap_fp: [u64; TURNS_MAX],
 }
 
 impl Order {
@@ -99,6 +115,8 @@ impl Order {
             mark_gap_ns: self.mark_gap_ns(),
             slow_after_ns: self.slow.map_or(0, |slow| slow.after_ns),
             slow_gap_fp: self.slow.map_or(0, |slow| slow.gap_fp),
+            turns: self.turns.map_or(0, |turns| turns.count),
+            turn_gap_fp: self.turns.map_or([0; TURNS_MAX], |turns| turns.gap_fp),
             direction: [direction; DIRECTIONS],
             ..types::sender_state::default()
         }

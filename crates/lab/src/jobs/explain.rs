@@ -1,8 +1,8 @@
 //! Where the time of a frame goes, what limits the router, and what it could reach.
 //!
 //! The scheduler's accounts tell how long the router's threads were busy for a frame. Samples only split that time into
-//! stages. Saturated trials take turns with others that are not sampled, so that the cost of looking is known. Lower
-//! loads tell how the cost depends on how often the threads wake up, and what rate that predicts.
+//! stages. In other trials all loads take turns, and so does the sampler. They tell how the cost depends on how often the
+//! threads wake up, what rate that predicts, and the cost of looking.
 
 pub mod against;
 pub mod by_stage;
@@ -16,6 +16,7 @@ mod model;
 mod paired;
 pub(crate) mod split;
 pub mod sweep;
+mod turned;
 mod wire;
 
 use super::fixed_load::FixedLoadPlan;
@@ -32,12 +33,14 @@ use crate::tester::{EvidenceProbe, Fault, PlantedFault, Tester, TesterError};
 use crate::traffic::Traffic;
 use load::{Saturated, forwards, is_overloaded, load_of};
 use look::{Beside, Look};
+use lower::IN_TURNS;
 use model::Tried;
 use mpps_method::distance::{Distance, of_one_distance};
 use mpps_method::saturation::Interval;
 use mpps_method::{FrameSpec, Offer, Rate, Span, Trial, Verdict, statistics};
 use mpps_record::{Looking, ProfileLine};
 use split::Profiled;
+use turned::Turned;
 use wire::Wires;
 
 pub use split::{Divided, Stacks};
@@ -106,7 +109,8 @@ fn measure_size(
         frames: frames.clone(),
         ..offer.traffic.clone()
     };
-    let frames_max = SENDER_MAX.frames_in(offer.time).max(FIRST_BURST);
+    let longest = offer.time.max(IN_TURNS);
+    let frames_max = SENDER_MAX.frames_in(longest).max(FIRST_BURST);
     let (tester, sends) = throughput::raise(bed, &traffic, frames_max, offer.receiver, first)?;
     if tester.dut_threads().is_empty() {
         return Err(JobError::NoThreads);
@@ -128,6 +132,9 @@ fn measure_size(
         void: 0,
         elsewhere: Vec::new(),
         tried: Vec::new(),
+        turns_of: None,
+        turned: Vec::new(),
+        looking: Vec::new(),
     };
     explainer.explain(offer.trials, &tested, line, trials)
 }
@@ -158,6 +165,12 @@ struct Explainer<'bed> {
     elsewhere: Vec<f64>,
     /// Those that count.
     tried: Vec<(Trial, Verdict)>,
+    /// The maximum, frames/s, of which the loads that take turns are shares.
+    turns_of: Option<f64>,
+    /// Trials whose loads took turns.
+    turned: Vec<Turned>,
+    /// What the router forwarded in turns with the sampler, as parts of what it forwarded in those beside them.
+    looking: Vec<f64>,
 }
 
 impl Explainer<'_> {
@@ -219,7 +232,7 @@ impl Explainer<'_> {
         line: &mut ProfileLine,
         trials: &mut Trials<'_>,
     ) -> Result<Saturated, JobError> {
-        let (mut sampled, mut ratios) = (Vec::new(), Vec::new());
+        let mut sampled = Vec::new();
         let mut wires = Wires::default();
         let mut most = self.find_rate(trials)?;
         for turn in 0..turns {
@@ -232,16 +245,6 @@ impl Explainer<'_> {
             let rates = tried.router.iter().flatten().filter_map(forwards);
             most = rates.fold(most, f64::max);
             wires.add(&mut tried);
-            let known = |one: &Profiled| {
-                let distance = Distance::from_trial(&one.judged.trial);
-                forwards(one).zip(Some(distance))
-            };
-            let both = tried.router.each_ref().map(|one| known(one.as_ref()?));
-            if let [Some((without, here)), Some((with, there))] = both
-                && here.with(there) != Distance::Changed
-            {
-                ratios.push(with / without);
-            }
             let [_, looked] = tried.router;
             sampled.extend(looked);
             if self.depth == Depth::Saturation {
@@ -250,10 +253,11 @@ impl Explainer<'_> {
             let rates: Vec<f64> = sampled.iter().filter_map(forwards).collect();
             let maximum = statistics::median(&rates).unwrap_or(most);
             self.lower_loads(turn, maximum, lower, trials)?;
+            self.loads_in_turns(maximum, trials)?;
         }
-        line.looking = Interval::from_samples(&ratios).map(|ratio| Looking {
+        line.looking = Interval::from_samples(&self.looking).map(|ratio| Looking {
             ratio: interval(ratio),
-            pairs: ratios.len() as u32,
+            pairs: self.looking.len() as u32,
         });
         line.clock = sampled.iter().find_map(|one| one.clock.map(str::to_owned));
         line.evidence = sampled.last().map(|last| last.evidence.clone());

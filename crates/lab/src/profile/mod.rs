@@ -4,12 +4,14 @@
 //! ([`completeness`], [`CpuProfile::seen`]), and their period is no multiple of the load's ([`SamplerPlan::periods_ns`]).
 
 mod completeness;
+mod in_turns;
 mod lattice;
 mod programs;
 mod resolve;
 mod sampler;
 
 pub use completeness::{Completeness, completeness};
+pub use in_turns::TurnSampler;
 pub use lattice::Segment;
 pub use mpps_linux::perf::SamplingClock;
 pub use mpps_linux::symbols::{Symbol, Symbols};

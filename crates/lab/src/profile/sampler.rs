@@ -21,7 +21,7 @@ const FULL: f64 = 0.5;
 const READ_AT_ONCE: usize = 256 << 10;
 /// SCHED_FIFO priority of the thread that changes periods: above the tester's others, or a sender that spins keeps it
 /// from running.
-const PRIORITY: u8 = 70;
+pub(super) const PRIORITY: u8 = 70;
 /// Cycles of a period for each of its ns. With it even a CPU of 4.8 GHz is sampled no more often than by the timer's
 /// shortest mean period.
 const CYCLES_PER_NS: u64 = 3;
@@ -64,8 +64,8 @@ pub struct Sampler {
 }
 
 /// One CPU, and what was read of it so far.
-struct Observed {
-    event: CpuSampler,
+pub(super) struct Observed {
+    pub(super) event: CpuSampler,
     taken: Taken,
     /// The current one.
     period: u64,
@@ -113,14 +113,14 @@ impl Sampler {
 }
 
 /// Random periods and times to change them.
-struct Draws {
+pub(super) struct Draws {
     plan: SamplerPlan,
     random: Random,
     clock: SamplingClock,
 }
 
 impl Draws {
-    fn new(plan: &SamplerPlan) -> Self {
+    pub(super) fn new(plan: &SamplerPlan) -> Self {
         Self {
             plan: plan.clone(),
             random: Random::from_seed(plan.seed),
@@ -129,7 +129,7 @@ impl Draws {
     }
 
     /// In units of the clock.
-    fn period(&mut self) -> u64 {
+    pub(super) fn period(&mut self) -> u64 {
         let period_ns = draw(&mut self.random, &self.plan.periods_ns);
         match self.clock {
             SamplingClock::Timer => period_ns,
@@ -143,7 +143,7 @@ fn draw(random: &mut Random, range: &RangeInclusive<u64>) -> u64 {
 }
 
 /// Opens an event on each CPU.
-fn open(draws: &mut Draws) -> Result<(SamplingClock, Vec<Observed>)> {
+pub(super) fn open(draws: &mut Draws) -> Result<(SamplingClock, Vec<Observed>)> {
     let mut all = |clock| -> Result<Vec<Observed>> {
         draws.clock = clock;
         let cpus = draws.plan.cpus.clone();

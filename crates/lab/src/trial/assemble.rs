@@ -208,6 +208,9 @@ fn intended(parts: &Parts<'_>, way: usize) -> u64 {
 fn duration(parts: &Parts<'_>) -> Span {
     if parts.order.gap_fp == 0 {
         Span::from_nanos(parts.sent.last_ns.saturating_sub(parts.sent.first_ns))
+    } else if parts.order.turns.is_some() && parts.sent.ended_ns > 0 {
+        // Its slots do not tell: it ends in the middle of a round.
+        Span::from_nanos(parts.sent.ended_ns.saturating_sub(parts.sent.started_ns))
     } else if parts.sent.stopped.is_some() {
         let passed_ns =
             (u128::from(parts.sent.slots) * u128::from(parts.order.gap_fp)) >> PACE_SHIFT;

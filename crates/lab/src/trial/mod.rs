@@ -16,6 +16,7 @@ mod assemble;
 mod beside;
 mod disturbed;
 mod exchange;
+mod in_turns;
 mod losses;
 pub mod probe;
 pub mod rules;
@@ -25,6 +26,7 @@ mod stepped;
 mod windows;
 
 pub use beside::{Beside, run_beside, sent_between};
+pub use in_turns::{InTurns, TURN_NS, mean, run_in_turns, turn_at};
 pub use stepped::{LossEnd, Passed, Stepped, run_stepped, run_stepped_watched};
 
 use crate::clock::wait_for;

@@ -19,22 +19,15 @@ pub fn windows(
     apart: &[Apart],
     busy: &[BusyMark],
 ) -> Vec<Window> {
-    let first = cpus
-        .iter()
-        .filter_map(|marks| marks.first())
-        .map(|mark| mark.ns)
-        .max();
     let last = cpus
         .iter()
         .filter_map(|marks| marks.last())
         .map(|mark| mark.ns)
         .min();
-    let (Some(first), Some(last)) = (first, last) else {
+    let (Some(first), Some(last)) = (first_window(cpus), last) else {
         return Vec::new();
     };
-    let edges: Vec<u64> = (first / WINDOW_NS + 1..=last / WINDOW_NS)
-        .map(|n| n * WINDOW_NS)
-        .collect();
+    let edges: Vec<u64> = (first..=last / WINDOW_NS).map(|n| n * WINDOW_NS).collect();
     let counted = |ns: u64| cpus.iter().map(|marks| counted_by(marks, ns)).sum::<f64>();
     let window = |edges: &[u64]| {
         let [from, to] = *edges else {
@@ -52,6 +45,13 @@ pub fn windows(
         }
     };
     edges.windows(2).map(window).collect()
+}
+
+/// The number of the first window that all CPUs counted whole; `None` where none counted.
+pub(super) fn first_window(cpus: &[Vec<WindowMark>]) -> Option<u64> {
+    let begun = cpus.iter().filter_map(|marks| marks.first());
+    let begun = begun.map(|mark| mark.ns).max();
+    begun.map(|ns| ns / WINDOW_NS + 1)
 }
 
 /// What the DUT's threads had between two moments; `None` where the marks tell only a part of it.

@@ -25,7 +25,7 @@ fn shown(run: &Run) -> Vec<&TrialLine> {
                 (&other.frame, other.offered_fps) == (&trial.frame, trial.offered_fps)
             };
             let judged = matches!(trial.verdict, Verdict::Lossless | Verdict::Lossy);
-            let paced = !matches!(trial.phase, Phase::Wire | Phase::Overload);
+            let paced = !matches!(trial.phase, Phase::Wire | Phase::Overload | Phase::InTurns);
             judged && paced && !shown.iter().any(same)
         } else {
             stands.contains(&trial.trial)

@@ -15,8 +15,14 @@ const VERDICTS: [(Verdict, usize, &str); 5] = [
     (Verdict::Invalid, 4, "invalid"),
 ];
 
-/// One sentence for a trial's mark.
-fn words(trial: &TrialLine) -> String {
+/// Marks of a run with more trials than this have their numbers alone: the sentences take memory.
+const TOLD: usize = 10_000;
+
+/// One sentence for the mark of a trial of this run.
+fn words(run: &Run, trial: &TrialLine) -> String {
+    if run.trials.len() > TOLD {
+        return String::new();
+    }
     let figures = Figures::new(trial);
     let busy = figures.busy.map_or(String::new(), |busy| {
         format!(", DUT {} busy", number::percent(busy))
@@ -61,6 +67,7 @@ pub fn search(run: &Run, frame: &str) -> Option<Chart> {
         Phase::Latency,
         Phase::Recovery,
         Phase::Reset,
+        Phase::InTurns,
     ];
     let of_search = |trial: &&TrialLine| trial.frame == frame && !apart.contains(&trial.phase);
     let searched: Vec<&TrialLine> = run.trials.iter().filter(of_search).collect();
@@ -83,7 +90,7 @@ pub fn search(run: &Run, frame: &str) -> Option<Chart> {
         let judged = searched.iter().filter(|trial| trial.verdict == verdict);
         let points = judged.map(|trial| {
             let load = Figures::new(trial).offered_fps;
-            Point::new(place(trial), load).told(words(trial))
+            Point::new(place(trial), load).told(words(run, trial))
         });
         Series::new(name, style, Kind::Marks, points.collect())
     }));
@@ -106,11 +113,12 @@ fn by_load(
 ) -> Series {
     let usable = |trial: &&TrialLine| {
         let judged = matches!(trial.verdict, Verdict::Lossless | Verdict::Lossy);
-        judged && trial.frame == frame && (trial.phase == Phase::Wire) == wire
+        let one_load = trial.phase != Phase::InTurns;
+        judged && one_load && trial.frame == frame && (trial.phase == Phase::Wire) == wire
     };
     let points = run.trials.iter().filter(usable).filter_map(|trial| {
         let figures = Figures::new(trial);
-        Some(Point::new(figures.sent_fps, value(&figures)?).told(words(trial)))
+        Some(Point::new(figures.sent_fps, value(&figures)?).told(words(run, trial)))
     });
     Series::new(name, style, Kind::Marks, points.collect())
 }

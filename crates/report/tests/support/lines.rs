@@ -406,6 +406,7 @@ pub fn profiles() -> String {
                 off_ns: 4.0,
                 loads: 3,
                 windows: Some(40),
+                trials_in_turns: Some(5),
                 predicted_fps: 1.40e6,
                 measured_fps: 1.43e6,
                 error_ratio: -0.021,

@@ -27,7 +27,7 @@ pub(super) enum Beside {
 
 /// The sampler, and the counters beside it.
 pub(super) struct Look {
-    sampler: SamplerPlan,
+    pub sampler: SamplerPlan,
     symbols: Symbols,
     /// Counts polls and drops.
     probe: Option<EvidenceProbe>,

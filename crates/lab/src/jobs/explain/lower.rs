@@ -1,22 +1,28 @@
-//! Trials below saturation, and as many more as the model of a frame's cost needs.
+//! Loads below saturation, as whole trials and in turns, and as many more as the model of a frame's cost needs.
 
 use super::load::{Saturated, is_overloaded};
 use super::look::Beside;
-use super::model::{self, NoModel, Tried};
+use super::model::{self, Measured, NoModel, Tried};
 use super::split::Profiled;
+use super::turned::{self, Turned, Windows};
 use super::{Depth, Explainer, SHARES};
-use crate::jobs::sizes::counts;
+use crate::jobs::sizes::{self, counts};
 use crate::jobs::{JobError, Phase, Trials};
-use crate::search::saturation::LITTLE_MORE;
-use mpps_method::{LimitedBy, Rate};
+use crate::profile::TurnSampler;
+use crate::search::saturation::{LITTLE_MORE, SENDER_MAX, through};
+use crate::tester::PortKind;
+use crate::trial::{InTurns, TURN_NS, mean, run_in_turns};
+use mpps_method::{LimitedBy, Rate, Span};
 use mpps_record::CostModel;
 
-/// Trials below saturation after each pair at it.
-const LOADS_A_TURN: usize = 3;
+/// Whole trials below saturation after each pair at it.
+const LOADS_A_TURN: usize = 2;
+/// Length of a trial whose loads take turns: each has some 12 windows.
+pub(super) const IN_TURNS: Span = Span::from_millis(1_000);
 
 impl Explainer<'_> {
-    /// The model of a frame's cost. Where the machine changed its state so often that it needs more trials, there are up to
-    /// as many turns again. What was predicted is not asked.
+    /// The model of a frame's cost. Where the trials are too few for one, there are up to as many again. What was predicted
+    /// is not asked.
     pub(super) fn model(
         &mut self,
         turns: u32,
@@ -28,10 +34,8 @@ impl Explainer<'_> {
         let maximum = saturated.load.forwarding_fps.median;
         let mut turn = turns;
         loop {
-            let points = lower.iter();
-            let points = points.filter_map(|(_, one)| Tried::new(one, self.sends));
-            let points: Vec<Tried> = points.collect();
-            let found = model::fit(&saturated.tried, &points, threads, limited_by);
+            let measured = Measured::new(&saturated.tried, lower, &self.turned, self.sends);
+            let found = model::fit(&measured, threads, limited_by);
             let is_short = matches!(found, Err(NoModel::Short(_)));
             if !is_short || turn == 2 * turns || self.depth == Depth::Saturation {
                 return Ok(found);
@@ -43,6 +47,7 @@ impl Explainer<'_> {
                 saturated.tried.extend(Tried::new(&one, self.sends));
             }
             self.lower_loads(turn, maximum, lower, trials)?;
+            self.loads_in_turns(maximum, trials)?;
             turn += 1;
         }
     }
@@ -63,6 +68,48 @@ impl Explainer<'_> {
                 lower.push((*share, profiled));
             }
         }
+        Ok(())
+    }
+
+    /// One trial in which a little more than the maximum takes turns with all lower loads, with the sampler and without.
+    /// The loads are those of the first such trial. If the router forwards all of the overload, larger ones begin anew.
+    pub(super) fn loads_in_turns(
+        &mut self,
+        maximum: f64,
+        trials: &mut Trials<'_>,
+    ) -> Result<(), JobError> {
+        // Packet sockets have one pace, and no windows.
+        if self.tester.traffic.port != PortKind::Xdp {
+            return Ok(());
+        }
+        let maximum = *self.turns_of.get_or_insert(maximum);
+        let most = SENDER_MAX.min(self.sends);
+        let overload = Rate::from_fps(maximum * LITTLE_MORE).min(most);
+        let loads = turned::loads(overload, maximum);
+        let offer = mean(&loads, IN_TURNS);
+        let (sampler, mut of_loads) = (&self.look.sampler, Vec::new());
+        let (judged, void) = sizes::repeat_void(|| {
+            let judged = through(&mut self.tester, Phase::InTurns, offer, trials, |tester| {
+                let sampler = TurnSampler::start(sampler, TURN_NS, turned::is_sampled)?;
+                let InTurns { trial, windows } = run_in_turns(tester, &loads, IN_TURNS)?;
+                sampler.stop()?;
+                of_loads = windows;
+                Ok(trial)
+            })?;
+            // Only a wire may be lacking.
+            judged.ok_or(JobError::NoThreads)
+        })?;
+        self.void += void;
+        if counts(&judged) {
+            let windows = Windows::new(&loads, &of_loads);
+            self.looking.extend(windows.looking());
+            self.turned.extend(Turned::new(&windows));
+            if let Some(rate) = windows.forwarded_all().filter(|_| overload < most) {
+                self.turns_of = Some(rate.fps());
+                self.turned.clear();
+            }
+        }
+        self.tried.push((judged.trial, judged.verdict));
         Ok(())
     }
 }

@@ -1,21 +1,19 @@
 //! The maximum forwarding rate that lower loads predict.
 
-use super::TRIALS_MIN;
 use super::split::Profiled;
+use super::turned::{self, Turned};
+use super::{SHARES, TRIALS_MIN};
 use crate::search::saturation::block;
-use mpps_method::cost_model::{
-    Batching, CannotFit, CostModel, POINTS_MIN, Point, prediction_error,
-};
-use mpps_method::distance::{Distance, Place};
-use mpps_method::saturation::{Block, per_frame};
+use mpps_method::cost_model::{Batching, CannotFit, CostModel, Point, prediction_error};
+use mpps_method::distance::Distance;
 use mpps_method::{LimitedBy, Rate, compare, statistics};
 use mpps_record as record;
 use std::fmt;
 
-/// One trial: its windows, what it forwarded, and what a frame cost.
+/// One whole trial: what it forwarded, and what a frame cost.
 #[derive(Clone, Debug)]
 pub(super) struct Tried {
-    block: Block,
+    distance: Distance,
     forwards: Rate,
     point: Point,
 }
@@ -27,7 +25,7 @@ impl Tried {
         let block = block(trial.clone());
         let forwards = compare::rate(&block).or_else(|| Some(trial.forwarding_rate()?.fps()))?;
         Some(Self {
-            block,
+            distance: block.distance,
             forwards: Rate::from_fps(forwards),
             point: Point {
                 batching: Batching {
@@ -46,92 +44,125 @@ impl Tried {
     }
 
     fn is_near(&self, other: &Self) -> bool {
-        match (self.block.distance, other.block.distance) {
+        match (self.distance, other.distance) {
             (Distance::Steady(one), Distance::Steady(other)) => one.is_same(&other),
             (Distance::Unknown, Distance::Unknown) => true,
             _ => false,
         }
     }
+}
 
-    /// The same of its windows in one state, where it has enough. Polls are counted for too short a time to tell states
-    /// apart.
-    fn at(&self, place: &Place) -> Option<Self> {
-        let block = self.block.at(place)?;
-        Some(Self {
-            forwards: Rate::from_fps(compare::rate(&block)?),
-            point: Point {
-                batching: Batching {
-                    wakes: per_frame(&block.windows)?.wakes,
-                    ..self.point.batching
-                },
-                cost_ns: block.ns_per_frame?,
-            },
-            block,
-        })
+/// All that a model is fitted to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measured {
+    /// Whole trials at saturation, in whatever state of the machine.
+    pub saturated: Vec<Tried>,
+    /// Whole trials below it.
+    pub lower: Vec<Tried>,
+    /// Trials whose loads took turns, with polls of a frame at each of these loads, overload first.
+    pub turned: Vec<Turned>,
+    pub polls: Vec<f64>,
+    /// The most that the sender can.
+    pub sends: Rate,
+}
+
+impl Measured {
+    /// From trials at saturation, below it, each with its share of the maximum, and of loads in turns.
+    pub fn new(
+        saturated: &[Tried],
+        lower: &[(f64, Profiled)],
+        turned: &[Turned],
+        sends: Rate,
+    ) -> Self {
+        let polls = |share: f64| {
+            let of_share = lower.iter().filter(|(of, _)| *of == share);
+            let polls = of_share.filter_map(|(_, one)| one.polls_a_frame);
+            statistics::median(&polls.collect::<Vec<_>>())
+        };
+        let at_overload = saturated.iter().map(|one| one.point.batching.polls);
+        let at_overload = statistics::median(&at_overload.collect::<Vec<_>>());
+        let polls = [at_overload].into_iter().chain(SHARES.map(polls));
+        Self {
+            saturated: saturated.to_vec(),
+            lower: lower
+                .iter()
+                .filter_map(|(_, one)| Tried::new(one, sends))
+                .collect(),
+            turned: turned.to_vec(),
+            // Where they are unknown at one load, they tell nothing at another.
+            polls: polls.collect::<Option<Vec<f64>>>().unwrap_or_default(),
+            sends,
+        }
     }
 }
 
-/// Trials that can be compared.
+/// What can be compared.
 struct Alike {
-    saturated: Vec<Tried>,
-    lower: Vec<Tried>,
-    /// Saturated trials there that forwarded all that was sent.
-    short: usize,
-    /// Whether only windows of one state count, and not whole trials.
-    by_windows: bool,
+    /// What was forwarded at saturation, and how frames were batched there.
+    saturated: Vec<(Rate, Batching)>,
+    lower: Vec<Point>,
+    /// How far apart the CPUs were; infinite where nobody knows.
+    round_trip_ns: f64,
+    /// Windows below saturation and trials, where loads took turns.
+    in_turns: Option<(usize, usize)>,
 }
 
 impl Alike {
-    /// The windows in the state in which most trials were, at saturation and below. `None` where nobody knows the state of
-    /// the windows, or what the router's threads had in them.
-    fn by_windows(saturated: &[Tried], lower: &[Tried]) -> Option<Self> {
-        let loads = [saturated, lower].map(|of| {
-            let windows = of.iter().map(|one| &one.block.windows[..]);
-            windows.collect::<Vec<_>>()
-        });
-        let place = Place::of_loads(&loads, POINTS_MIN)?;
-        let at = |of: &[Tried]| -> Vec<Tried> {
-            let there = of.iter().filter_map(|one| one.at(&place));
-            there.collect()
-        };
+    /// Loads that took turns, each trial brought to the state of all of them. `None` where there is no such trial.
+    fn in_turns(measured: &Measured) -> Option<Self> {
+        let (trials, sends) = (&measured.turned, measured.sends);
+        let polls = |load: usize| measured.polls.get(load).copied().unwrap_or(0.0);
         let mut found = Self {
-            saturated: at(saturated),
-            lower: at(lower),
-            short: 0,
-            by_windows: true,
+            saturated: Vec::new(),
+            lower: Vec::new(),
+            round_trip_ns: f64::INFINITY,
+            in_turns: None,
         };
-        // A faster state may take all that was sent, because the load followed a slower one.
-        let there = found.saturated.len();
-        found
-            .saturated
-            .retain(|one| compare::is_overloaded(&one.block, one.forwards.fps()));
-        found.short = there - found.saturated.len();
-        (!found.lower.is_empty()).then_some(found)
+        let mut windows = 0;
+        for (trial, times) in trials.iter().zip(turned::times(trials)) {
+            let over = &trial.overload;
+            let rate = Rate::from_fps(over.forwards.fps() / times);
+            let batching = over.point(sends, polls(0), times).batching;
+            found.saturated.push((rate, batching));
+            for (load, at) in (1..).zip(&trial.lower) {
+                windows += at.map_or(0, |at| at.windows);
+                let point = at.map(|at| at.point(sends, polls(load), times));
+                found.lower.extend(point);
+            }
+        }
+        let apart = trials.iter().filter_map(|one| one.overload.round_trip_ns);
+        if let Some(ns) = statistics::median(&apart.collect::<Vec<_>>()) {
+            found.round_trip_ns = ns;
+        }
+        found.in_turns = Some((windows, trials.len()));
+        (!trials.is_empty()).then_some(found)
     }
 
     /// The whole trials in the state in which most of the lower ones were, beside a saturated one.
-    fn whole(saturated: &[Tried], lower: &[Tried]) -> Option<Self> {
+    fn whole(measured: &Measured) -> Option<Self> {
+        let Measured {
+            saturated, lower, ..
+        } = measured;
         let near = |one: &Tried, all: &[Tried]| -> Vec<Tried> {
             let near = all.iter().filter(|other| one.is_near(other));
             near.cloned().collect()
         };
         let most = saturated.iter().max_by_key(|one| near(one, lower).len())?;
-        Some(Self {
-            saturated: near(most, saturated),
-            lower: near(most, lower),
-            short: 0,
-            by_windows: false,
-        })
-    }
-
-    /// How far apart the CPUs were; infinite where nobody knows.
-    fn round_trip_ns(&self) -> f64 {
-        let steady = |one: &Tried| match one.block.distance {
+        let near_most = near(most, saturated);
+        let steady = |one: &Tried| match one.distance {
             Distance::Steady(at) => Some(at.round_trip_ns),
             Distance::Unknown | Distance::Changed => None,
         };
-        let known: Vec<f64> = self.saturated.iter().filter_map(steady).collect();
-        statistics::median(&known).unwrap_or(f64::INFINITY)
+        let known: Vec<f64> = near_most.iter().filter_map(steady).collect();
+        let there = near_most
+            .iter()
+            .map(|one| (one.forwards, one.point.batching));
+        Some(Self {
+            saturated: there.collect(),
+            lower: near(most, lower).iter().map(|one| one.point).collect(),
+            round_trip_ns: statistics::median(&known).unwrap_or(f64::INFINITY),
+            in_turns: None,
+        })
     }
 }
 
@@ -168,11 +199,10 @@ impl fmt::Display for NoModel {
     }
 }
 
-/// Fits the trials below saturation, and predicts what saturated ones forward. Else why not. Only windows in one state of
-/// the machine are compared; where nobody knows that, whole trials in one.
+/// Fits what was measured below saturation, and predicts what the router forwards at it. Else why not. Where no loads took
+/// turns, only whole trials in one state of the machine are compared.
 pub(super) fn fit(
-    saturated: &[Tried],
-    lower: &[Tried],
+    measured: &Measured,
     threads: u32,
     limited_by: LimitedBy,
 ) -> Result<record::CostModel, NoModel> {
@@ -181,39 +211,32 @@ pub(super) fn fit(
             "the router's CPU was not the limit, so there is no rate of it to predict",
         ));
     }
-    let alike = Alike::by_windows(saturated, lower).or_else(|| Alike::whole(saturated, lower));
+    let in_turns = Alike::in_turns(measured);
+    let is_enough = |alike: &Alike| alike.saturated.len() >= TRIALS_MIN as usize;
+    let alike = in_turns
+        .filter(is_enough)
+        .or_else(|| Alike::whole(measured));
     let alike = alike.ok_or("nothing was measured at saturation")?;
-    let here = alike.saturated.len();
-    // Without them the rate would be that of the slower ones.
-    if 4 * alike.short > here + alike.short {
-        return Err(NoModel::Short(format!(
-            "{} of {} saturated trials in this state of the machine forwarded all that was sent",
-            alike.short,
-            here + alike.short
-        )));
+    if alike.in_turns.is_some() && measured.polls.is_empty() {
+        let none = "no trial that counts tells the polls of one of the lower loads";
+        return Err(NoModel::Short(none.to_owned()));
     }
-    if alike.by_windows && here < TRIALS_MIN as usize {
-        return Err(NoModel::Short(format!(
-            "saturated trials in the state of the machine that counts: {here}, and {TRIALS_MIN} are needed; give more --trials"
-        )));
-    }
-    let over = |number: fn(&Tried) -> f64| {
+    let over = |number: fn(&(Rate, Batching)) -> f64| {
         let numbers: Vec<f64> = alike.saturated.iter().map(number).collect();
         let short = "the state of the machine changed in each saturated trial";
         statistics::median(&numbers).ok_or_else(|| NoModel::Short(short.to_owned()))
     };
     let batching = Batching {
-        wakes: over(|one| one.point.batching.wakes)?,
-        polls: over(|one| one.point.batching.polls)?,
-        waits: over(|one| one.point.batching.waits)?,
+        wakes: over(|(_, batching)| batching.wakes)?,
+        polls: over(|(_, batching)| batching.polls)?,
+        waits: over(|(_, batching)| batching.waits)?,
     };
-    let measured = Rate::from_fps(over(|one| one.forwards.fps())?);
-    let points: Vec<Point> = alike.lower.iter().map(|one| one.point).collect();
-    let round_trip_ns = alike.round_trip_ns();
-    let model = CostModel::fit(&points, batching, round_trip_ns)?;
+    let measured = Rate::from_fps(over(|(rate, _)| rate.fps())?);
+    let points = &alike.lower;
+    let round_trip_ns = alike.round_trip_ns;
+    let model = CostModel::fit(points, batching, round_trip_ns)?;
     let predicted = model.max_rate(batching, threads);
     let predicted = predicted.ok_or("a frame would cost nothing")?;
-    let windows = alike.lower.iter().map(|one| one.block.windows.len() as u32);
     Ok(record::CostModel {
         frame_ns: model.per_frame_ns,
         wake_up_ns: model.per_wake_ns,
@@ -223,7 +246,8 @@ pub(super) fn fit(
         mixed: model.mixed.iter().map(|&name| name.to_owned()).collect(),
         off_ns: model.off_ns,
         loads: points.len() as u32,
-        windows: alike.by_windows.then(|| windows.sum()),
+        windows: alike.in_turns.map(|(windows, _)| windows as u32),
+        trials_in_turns: alike.in_turns.map(|(_, trials)| trials as u32),
         predicted_fps: predicted.fps(),
         measured_fps: measured.fps(),
         error_ratio: prediction_error(predicted, measured).ok_or("nothing was forwarded")?,
@@ -232,9 +256,8 @@ pub(super) fn fit(
 
 #[cfg(test)]
 mod tests {
+    use super::super::turned::AtLoad;
     use super::*;
-    use mpps_method::Span;
-    use mpps_method::saturation::{Busy, Window};
 
     const NEAR_NS: f64 = 70.0;
 
@@ -242,10 +265,7 @@ mod tests {
     fn tried(fps: f64, wakes: f64, distance_ns: f64) -> Tried {
         let times = if distance_ns > NEAR_NS { 2.0 } else { 1.0 };
         Tried {
-            block: Block {
-                distance: Distance::at(distance_ns),
-                ..Block::default()
-            },
+            distance: Distance::at(distance_ns),
             forwards: Rate::from_fps(fps),
             point: Point {
                 batching: Batching {
@@ -263,69 +283,80 @@ mod tests {
         wakes.map(|wakes| tried(1e5, wakes, distance_ns)).to_vec()
     }
 
+    fn whole(saturated: &[Tried], lower: Vec<Tried>) -> Measured {
+        Measured {
+            saturated: saturated.to_vec(),
+            lower,
+            ..Measured::default()
+        }
+    }
+
     #[test]
     fn lower_loads_predict_the_saturated_one() {
-        let saturated = [tried(1.6e6, 0.0, NEAR_NS)];
-        let model = fit(&saturated, &lower(NEAR_NS), 1, LimitedBy::Dut).expect("a model");
+        let measured = whole(&[tried(1.6e6, 0.0, NEAR_NS)], lower(NEAR_NS));
+        let model = fit(&measured, 1, LimitedBy::Dut).expect("a model");
         assert_eq!(model.loads, 5);
         assert!((model.predicted_fps - 2e6).abs() < 1.0, "{model:?}");
         assert!((model.error_ratio - 0.25).abs() < 1e-6, "{model:?}");
         // Two threads have twice the time.
-        let two = fit(&saturated, &lower(NEAR_NS), 2, LimitedBy::Dut).expect("a model");
+        let two = fit(&measured, 2, LimitedBy::Dut).expect("a model");
         assert!((two.predicted_fps - 4e6).abs() < 1.0, "{two:?}");
     }
 
     #[test]
     fn distances_are_not_fitted_together() {
-        let saturated = [tried(1.6e6, 0.0, 320.0), tried(1e6, 0.0, NEAR_NS)];
         let mut all = lower(NEAR_NS);
         all.extend(lower(320.0).into_iter().take(4));
-        let model = fit(&saturated, &all, 1, LimitedBy::Dut).expect("a model");
+        let saturated = [tried(1.6e6, 0.0, 320.0), tried(1e6, 0.0, NEAR_NS)];
+        let model = fit(&whole(&saturated, all), 1, LimitedBy::Dut).expect("a model");
         assert_eq!((model.loads, model.measured_fps), (5, 1e6));
         assert!((model.predicted_fps - 2e6).abs() < 1.0, "{model:?}");
     }
 
-    /// The same with half of its windows at either distance.
-    fn in_two_states(fps: f64, wakes: f64) -> Tried {
-        let mut tried = tried(fps, wakes, NEAR_NS);
-        let cost_ns = tried.point.cost_ns;
-        let window = |times: u64, round_trip_ns: u64| Window {
-            duration: Span::from_millis(8),
-            forwarded: (fps / 125.0) as u64,
-            round_trip_ns: Some(round_trip_ns),
-            work_ns: Some(240),
-            busy: Some(Busy {
-                time: Span::from_nanos((fps / 125.0 * cost_ns) as u64 * times),
-                wakes: (fps / 125.0 * wakes) as u64,
-            }),
-            ..Window::default()
+    /// A trial in turns in a state in which all takes `times` as long; the maximum is 2 million there where that is 1.
+    fn turned(times: f64) -> Turned {
+        let at = |fps: f64, wakes: f64| AtLoad {
+            offered: Rate::from_fps(fps),
+            forwards: Rate::from_fps(fps),
+            wakes_a_frame: wakes,
+            frame_ns: times * (500.0 + 2_000.0 * wakes),
+            busy_share: 1.0,
+            round_trip_ns: Some(NEAR_NS),
+            windows: 15,
         };
-        tried.block = Block {
-            sent: Rate::from_fps(2.0 * fps),
-            ns_per_frame: Some(cost_ns * 19.0 / 14.0),
-            windows: [vec![window(1, 70); 9], vec![window(2, 320); 5]].concat(),
-            ..Block::default()
-        };
-        tried
+        Turned {
+            overload: AtLoad {
+                forwards: Rate::from_fps(2e6 / times),
+                ..at(2.3e6, 0.0)
+            },
+            lower: [0.01, 0.1, 0.3, 0.5, 0.6].map(|wakes| Some(at(1e6 - 1e6 * wakes, wakes))),
+        }
     }
 
     #[test]
-    fn windows_of_one_state_are_fitted_together() {
-        let saturated = vec![in_two_states(1.6e6, 0.0); 3];
-        let wakes = [0.01, 0.1, 0.3, 0.5, 0.6];
-        let lower = wakes.map(|wakes| in_two_states(1e5, wakes));
-        let model = fit(&saturated, &lower, 1, LimitedBy::Dut).expect("a model");
-        // Both states have as many trials: the one farther apart counts.
-        assert_eq!((model.loads, model.windows), (5, Some(25)));
-        assert!((model.predicted_fps / 1e6 - 1.0).abs() < 0.01, "{model:?}");
-        // Where nobody knows what the threads had, no trial is in one state.
-        let unknown = lower.map(|mut one| {
-            one.block.windows.iter_mut().for_each(|one| one.busy = None);
-            one.block.distance = Distance::Changed;
-            one
-        });
-        let why = fit(&saturated, &unknown, 1, LimitedBy::Dut).expect_err("none");
+    fn loads_in_turns_are_fitted_across_states() {
+        let mut measured = Measured {
+            turned: [1.0, 1.2, 1.7].map(turned).into(),
+            polls: vec![0.125; SHARES.len() + 1],
+            sends: Rate::from_fps(2.3e6),
+            ..Measured::default()
+        };
+        let model = fit(&measured, 1, LimitedBy::Dut).expect("a model");
+        let counted = (model.loads, model.windows, model.trials_in_turns);
+        assert_eq!(counted, (15, Some(225), Some(3)));
+        // In the state of the middle one.
+        let each = [model.measured_fps, model.predicted_fps].map(|fps| fps * 1.2 / 2e6);
+        assert!(
+            each.iter().all(|part| (part - 1.0).abs() < 0.02),
+            "{model:?}"
+        );
+        measured.polls.clear();
+        let why = fit(&measured, 1, LimitedBy::Dut).expect_err("no polls");
         assert!(matches!(why, NoModel::Short(_)), "{why}");
+        // Two trials are too few, and whole ones there are none.
+        measured.turned.pop();
+        let why = fit(&measured, 1, LimitedBy::Dut).expect_err("too few");
+        assert!(why.to_string().contains("nothing"), "{why}");
     }
 
     #[test]
@@ -333,7 +364,7 @@ mod tests {
         let saturated = [tried(1.6e6, 0.0, NEAR_NS)];
         let few = [tried(1e6, 0.1, NEAR_NS)];
         let why = |saturated: &[Tried], limit| {
-            let none = fit(saturated, &few, 1, limit).expect_err("none");
+            let none = fit(&whole(saturated, few.to_vec()), 1, limit).expect_err("none");
             none.to_string()
         };
         assert!(why(&saturated, LimitedBy::Dut).contains("needs 5"));

@@ -1,0 +1,109 @@
+//! A trial whose loads take turns, so that a machine that changes its state changes it for all of them.
+
+use super::windows::first_window;
+use super::{Begun, gap_fp, late_max_ns, rules, send_load};
+use crate::tester::{Tester, TesterError, WhileSending};
+use mpps_ebpf::instruments::receiver::WINDOW_SHIFT;
+use mpps_ebpf::instruments::sender::{TURN_SHIFT, TURNS_MAX, Turns};
+use mpps_method::saturation::Window;
+use mpps_method::{Offer, Rate, Span, Trial};
+
+/// A turn ends where the monotonic clock is a multiple of this, ns.
+pub const TURN_NS: u64 = 1 << TURN_SHIFT;
+/// Windows of a turn. The first does not count: the rings fill or drain in it.
+const TURN_WINDOWS: u64 = 1 << (TURN_SHIFT - WINDOW_SHIFT);
+
+/// A trial whose loads took turns.
+#[derive(Clone, Debug)]
+pub struct InTurns {
+    /// The whole trial. Its load is the mean one.
+    pub trial: Trial,
+    /// The windows of each load, without the first of each turn.
+    pub windows: Vec<Vec<Window>>,
+}
+
+/// Runs one trial at several loads, at most 16, which take turns of 33.6 ms, in one direction.
+///
+/// # Errors
+/// As [`super::run`].
+pub fn run_in_turns(
+    tester: &mut Tester<'_>,
+    loads: &[Rate],
+    duration: Span,
+) -> Result<InTurns, TesterError> {
+    let mut begun = Begun::paced(tester, &mean(loads, duration), duration)?;
+    let mut turns = Turns {
+        count: loads.len().min(TURNS_MAX) as u64,
+        gap_fp: [0; TURNS_MAX],
+    };
+    for (gap, load) in turns.gap_fp.iter_mut().zip(loads) {
+        *gap = gap_fp(load.fps());
+    }
+    begun.order.turns = Some(turns);
+    let fastest = loads.iter().map(|load| load.fps()).fold(0.0, f64::max);
+    begun.order.late_max_ns = late_max_ns(fastest, rules::one_ring(tester.bed));
+    let sent = send_load(tester, begun.order, &WhileSending::NOBODY)?;
+    let (first_ns, last_ns) = (sent.first_ns, sent.last_ns);
+    let trial = begun.end(tester, sent)?;
+    let mut marks = Vec::new();
+    for receiver in &tester.receivers {
+        marks.extend(receiver.windows(first_ns, last_ns)?);
+    }
+    let first = first_window(&marks).unwrap_or_default();
+    Ok(InTurns {
+        windows: by_load(&trial.windows, first, turns.count),
+        trial,
+    })
+}
+
+/// The place of the load, of so many, whose turn it is at a moment, monotonic ns.
+#[must_use]
+pub fn turn_at(ns: u64, loads: usize) -> usize {
+    (ns / TURN_NS % loads.max(1) as u64) as usize
+}
+
+/// What such a trial offers: the mean of its loads.
+#[must_use]
+pub fn mean(loads: &[Rate], duration: Span) -> Offer {
+    let sum: f64 = loads.iter().map(|load| load.fps()).sum();
+    Offer {
+        rate: Rate::from_fps(sum / loads.len().max(1) as f64),
+        duration,
+    }
+}
+
+/// Windows, of which the first has this number, by the load that had its turn.
+fn by_load(windows: &[Window], first: u64, loads: u64) -> Vec<Vec<Window>> {
+    let mut found = vec![Vec::new(); loads as usize];
+    for (number, window) in (first..).zip(windows) {
+        let turn = number / TURN_WINDOWS % loads;
+        if let Some(of_load) = found.get_mut(turn as usize)
+            && !number.is_multiple_of(TURN_WINDOWS)
+        {
+            of_load.push(*window);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_go_to_the_load_that_had_its_turn() {
+        let window = |forwarded| Window {
+            forwarded,
+            ..Window::default()
+        };
+        // 4 windows a turn, 3 loads; the first is the second window of the third load's turn.
+        let windows: Vec<Window> = (9..26).map(window).collect();
+        let found = by_load(&windows, 9, 3);
+        let numbers = |load: usize| -> Vec<u64> {
+            found[load].iter().map(|window| window.forwarded).collect()
+        };
+        assert_eq!(numbers(0), [13, 14, 15, 25]);
+        assert_eq!(numbers(1), [17, 18, 19]);
+        assert_eq!(numbers(2), [9, 10, 11, 21, 22, 23]);
+    }
+}
