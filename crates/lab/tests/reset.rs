@@ -1,8 +1,8 @@
 //! Resets as `mpps reset` measures them: a part of the router is away for a known time, and no frame arrives in it.
 
 use crate::support;
-use crate::support::trials::{assert_ledger, frames, offer, tester, tries};
-use mpps_lab::bed::{self, Bed};
+use crate::support::trials::{assert_ledger, frames, offer, run, tester, tries};
+use mpps_lab::bed::{self, Bed, BedPlan, Front};
 use mpps_lab::fib;
 use mpps_lab::jobs::recovery::Recovery;
 use mpps_lab::jobs::reset::{self, Away, Part, ResetTrial};
@@ -123,6 +123,32 @@ fn loaded_routes_are_put_back() {
         assert_eq!(fib::held(&bed).expect("a dump"), before, "{part:?}");
         if !is_told {
             return;
+        }
+    }
+}
+
+/// A swap asks for the program that it takes away, so the same swap again finds another one there.
+#[test]
+fn a_program_gives_way_to_its_twin() {
+    if !support::can_run() {
+        return;
+    }
+    for nic in Front::ALL {
+        let bed = Bed::raise(&BedPlan {
+            nic,
+            ..support::plan()
+        });
+        let bed = bed.unwrap_or_else(|error| panic!("{error}"));
+        let mut tester = tester(&bed, &support::traffic(), FRAMES_MAX);
+        for _ in 0..3 {
+            let nic = tester.nics.first_mut().expect("a NIC");
+            let swap = nic.swap().expect("a swap");
+            swap.run().unwrap_or_else(|error| panic!("{error}"));
+            let again = swap.run().expect_err("another program is there");
+            assert!(again.to_string().contains("EPERM"), "{again}");
+            let trial = run(&mut tester, FPS, 50);
+            assert_ledger(&trial, bed.plan().nic.name());
+            assert!(trial.counts().received > 0, "{trial:?}");
         }
     }
 }

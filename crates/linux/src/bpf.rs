@@ -7,12 +7,15 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 const BPF_MAP_UPDATE_ELEM: libc::c_long = 2;
 const BPF_PROG_TEST_RUN: libc::c_long = 10;
 const BPF_LINK_CREATE: libc::c_long = 28;
+const BPF_LINK_UPDATE: libc::c_long = 29;
 const BPF_ENABLE_STATS: libc::c_long = 32;
 /// `BPF_STATS_RUN_TIME`, the only kind there is.
 const RUN_TIME: u32 = 0;
 /// `BPF_F_TEST_XDP_LIVE_FRAMES` (Linux 5.18): verdicts are carried out instead of returned.
 const LIVE_FRAMES: u32 = 1 << 1;
 const XDP_FLAGS_DRV_MODE: u32 = 1 << 2;
+/// `BPF_F_REPLACE`: only where the program is that which is named.
+const REPLACE: u32 = 1 << 2;
 /// `BPF_F_BEFORE`: with no other program named, before all there are.
 const BEFORE: u32 = 1 << 3;
 
@@ -72,6 +75,17 @@ struct LinkCreateAttr {
     per_kind: [u64; 4],
 }
 const _: () = assert!(size_of::<LinkCreateAttr>() == 48);
+
+/// The members of `union bpf_attr` for BPF_LINK_UPDATE.
+#[repr(C)]
+#[derive(Default)]
+struct LinkUpdateAttr {
+    link_fd: u32,
+    new_prog_fd: u32,
+    flags: u32,
+    old_prog_fd: u32,
+}
+const _: () = assert!(size_of::<LinkUpdateAttr>() == 16);
 
 /// The members of `union bpf_attr` for BPF_MAP_UPDATE_ELEM.
 #[repr(C)]
@@ -196,6 +210,22 @@ fn attach_with(
             )
         }
     }
+}
+
+/// Lets one program of a link take the place of the other, in one step.
+///
+/// # Errors
+/// What bpf(2) said: EPERM if the link's program is another.
+pub fn replace(link: BorrowedFd<'_>, [old, new]: [BorrowedFd<'_>; 2]) -> Result<()> {
+    let mut attr = LinkUpdateAttr {
+        link_fd: link.as_raw_fd().cast_unsigned(),
+        new_prog_fd: new.as_raw_fd().cast_unsigned(),
+        flags: REPLACE,
+        old_prog_fd: old.as_raw_fd().cast_unsigned(),
+    };
+    bpf(BPF_LINK_UPDATE, &mut attr)
+        .map(drop)
+        .map_err(|error| Error::from_io("swap program", "of a link", &error))
 }
 
 /// Whether this kernel has tcx links (Linux 6.6). Asks for one on an interface that no namespace has: a

@@ -12,7 +12,8 @@ use std::path::PathBuf;
 pub struct ResetArgs {
     /// What is reset in each trial: link (the router's outgoing link goes down and up), routes (the loaded routes, or
     /// that of the outgoing port, are flushed and loaded), set-up (the --dut-setup script runs again), process (--process
-    /// is killed, and --process-start runs); may be given again [default: all that this bed has]
+    /// is killed, and --process-start runs), program (another XDP program takes the place of that on the router's incoming
+    /// port); may be given again [default: all that this bed has]
     #[arg(long, value_name = "NAME", value_parser = part, help_heading = "Reset")]
     pub reset: Vec<Part>,
     /// A process that the set-up script started, such as a routing daemon: its name in /proc/PID/comm. All of this name in
@@ -48,9 +49,6 @@ pub struct ResetArgs {
 }
 
 fn part(text: &str) -> Result<Part, String> {
-    if text == "program" {
-        return Err("an XDP program cannot be swapped on a bed of mpps, whose virtual NIC has the hook (docs/method.md)".to_owned());
-    }
     let known = Part::ALL.into_iter().find(|part| part.name() == text);
     known.ok_or_else(|| format!("give {}", Part::ALL.map(Part::name).join(", ")))
 }

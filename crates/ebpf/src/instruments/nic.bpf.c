@@ -7,6 +7,7 @@
  * Runs on the tester's CPU. A full ring is seen by the ledger's tracepoint, not here.
  *
  * `pass` is the NIC of the fronts whose ring is the kernel's own (napi, softirq): it only counts.
+ * Each has a twin, which `mpps reset` swaps it for while frames arrive.
  */
 #include "nic.h"
 
@@ -85,8 +86,7 @@ static __always_inline u32 frame_queue(struct xdp_md *ctx)
 	return queue < QUEUES_MAX ? queue : 0;
 }
 
-SEC("xdp.frags")
-int nic(struct xdp_md *ctx)
+static __always_inline int into_ring(struct xdp_md *ctx)
 {
 	u32 queue = frame_queue(ctx);
 	u64 *count = bpf_map_lookup_elem(&received, &queue);
@@ -100,7 +100,18 @@ int nic(struct xdp_md *ctx)
 }
 
 SEC("xdp.frags")
-int pass(struct xdp_md *ctx)
+int nic(struct xdp_md *ctx)
+{
+	return into_ring(ctx);
+}
+
+SEC("xdp.frags")
+int nic_twin(struct xdp_md *ctx)
+{
+	return into_ring(ctx);
+}
+
+static __always_inline int to_kernel(struct xdp_md *ctx)
 {
 	u32 queue = frame_queue(ctx);
 	u64 *count = bpf_map_lookup_elem(&received, &queue);
@@ -108,6 +119,18 @@ int pass(struct xdp_md *ctx)
 	if (count)
 		(*count)++;
 	return XDP_PASS;
+}
+
+SEC("xdp.frags")
+int pass(struct xdp_md *ctx)
+{
+	return to_kernel(ctx);
+}
+
+SEC("xdp.frags")
+int pass_twin(struct xdp_md *ctx)
+{
+	return to_kernel(ctx);
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

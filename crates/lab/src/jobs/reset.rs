@@ -283,7 +283,7 @@ pub fn one_trial(
     let before_ns = offer.duration.as_nanos() / BEFORE;
     let mut told = Told::default();
     let (judged, void) = sizes::repeat_void(|| {
-        let ready = part.prepare(bed, tester.traffic.ipv6, away)?;
+        let ready = part.prepare(tester, away)?;
         let finder = tester.receivers.first();
         let finder = finder.map_or(Ok(None), |receiver| receiver.gap_finder())?;
         let look = |looked: &Looked| finder.as_ref().map_or(Ok(()), |finder| finder.look(looked));

@@ -27,6 +27,7 @@ pub(crate) use machine::{real_time, watch};
 pub use management::{Management, QUERIES_MAX, Question};
 pub use nic::napi_threads::threads as napi_threads;
 pub use nic::polling::ReceiverMode;
+pub use nic::swap::Swap;
 pub use nic::virtual_nic::{Nic, NicPlan};
 pub use planted::departures::Departures;
 pub use planted::fault::{Fault, PlantedFault};

@@ -6,6 +6,7 @@ use crate::bed::{self, Bed};
 use crate::clock::{wait_for, wait_until};
 use crate::fib;
 use crate::routes;
+use crate::tester::{Nic, Swap, Tester};
 use ipnet::IpNet;
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::links;
@@ -33,6 +34,8 @@ mpps_method::named! {
         SetUp = "set-up",
         /// A process in the router's namespace: killed, and started again by a script.
         Process = "process",
+        /// The XDP program of the incoming port: another takes its place.
+        Program = "program",
     }
 }
 
@@ -86,7 +89,7 @@ impl Part {
     #[must_use]
     pub fn all_of(scripted: bool, has_process: bool) -> Vec<Self> {
         let is_there = |part: &Self| match part {
-            Self::Link | Self::Routes => true,
+            Self::Link | Self::Routes | Self::Program => true,
             Self::SetUp => scripted,
             Self::Process => has_process,
         };
@@ -103,10 +106,10 @@ impl Part {
     /// Notes what has to be put back after the reset.
     pub(super) fn prepare<'a>(
         self,
-        bed: &Bed,
-        ipv6: bool,
+        tester: &mut Tester<'_>,
         away: &'a Away,
     ) -> Result<Ready<'a>, JobError> {
+        let bed = tester.bed;
         if let (Self::Process, Some(process)) = (self, &away.process)
             && process.pids(fib::router(bed)?)?.is_empty()
         {
@@ -115,11 +118,14 @@ impl Part {
                 "no process {name} lives in the router's namespace"
             )));
         }
+        let nic = tester.nics.first_mut();
+        let swap = nic.filter(|_| self == Self::Program).map(Nic::swap);
         Ok(Ready {
             part: self,
             away,
             loaded: fib::held(bed)?,
-            connected: bed::connected(ipv6),
+            connected: bed::connected(tester.traffic.ipv6),
+            swap: swap.transpose()?,
         })
     }
 }
@@ -132,6 +138,7 @@ pub(super) struct Ready<'a> {
     loaded: Option<(Table, u16)>,
     /// The network behind the outgoing port.
     connected: IpNet,
+    swap: Option<Swap>,
 }
 
 impl Ready<'_> {
@@ -145,6 +152,10 @@ impl Ready<'_> {
         };
         match (self.part, &self.loaded) {
             (Part::SetUp, _) => bed::run_set_up(bed).map_err(|error| self.part.failed(&error)),
+            (Part::Program, _) => match &self.swap {
+                Some(swap) => Ok(swap.run()?),
+                None => Err(self.part.failed(&"the incoming port has no program")),
+            },
             (Part::Process, _) => match &self.away.process {
                 Some(process) => {
                     process.kill(netns)?;

@@ -3,4 +3,5 @@
 pub mod front;
 pub mod napi_threads;
 pub mod polling;
+pub mod swap;
 pub mod virtual_nic;

@@ -2,6 +2,7 @@
 
 use crate::bed::{Front, RssKey};
 use crate::tester::error::TesterError;
+use crate::tester::nic::swap::Swap;
 use crate::tester::programs::{self, attach_in, map_options, maps};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 use mpps_ebpf::instruments::nic::{HASH_INPUT_MAX, NicSkel, NicSkelBuilder, QUEUES_MAX};
@@ -9,7 +10,7 @@ use mpps_linux::bpf::LinkKind;
 use mpps_linux::netns::NetNs;
 use mpps_linux::task;
 use mpps_wire::toeplitz;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// What the NIC is to be: the front, its queues, and the CPUs that serve them in turns.
 #[derive(Clone, Debug)]
@@ -32,7 +33,10 @@ pub struct Nic {
     rings: Vec<MapHandle>,
     queues: u16,
     kthreads: Vec<(i32, usize)>,
-    _link: OwnedFd,
+    front: Front,
+    /// Whether the program's twin is there.
+    is_swapped: bool,
+    link: OwnedFd,
 }
 
 impl Nic {
@@ -62,15 +66,9 @@ impl Nic {
             rings: Vec::new(),
             queues: plan.queues,
             kthreads: Vec::new(),
-            _link: attach_in(
-                dut,
-                match plan.front {
-                    Front::Cpumap => skel.progs.nic.as_fd(),
-                    Front::Napi | Front::Softirq => skel.progs.pass.as_fd(),
-                },
-                ifindex,
-                LinkKind::Xdp,
-            )?,
+            front: plan.front,
+            is_swapped: false,
+            link: attach_in(dut, twins(&skel, plan.front)[0], ifindex, LinkKind::Xdp)?,
             skel,
         };
         if plan.front == Front::Cpumap {
@@ -110,6 +108,17 @@ impl Nic {
         Ok(())
     }
 
+    /// The next swap of the program for its twin, to be done once.
+    pub fn swap(&mut self) -> Result<Swap, TesterError> {
+        let mut programs = twins(&self.skel, self.front);
+        if self.is_swapped {
+            programs.reverse();
+        }
+        let swap = Swap::new(self.link.as_fd(), programs)?;
+        self.is_swapped = !self.is_swapped;
+        Ok(swap)
+    }
+
     /// Map ids of the rings, for the ledger.
     pub fn ring_ids(&self) -> Result<Vec<u32>, TesterError> {
         self.rings.iter().map(ring_id).collect()
@@ -130,6 +139,15 @@ impl Nic {
                 Ok(cpus.iter().sum())
             })
             .collect()
+    }
+}
+
+/// The program of a front, and the same once more.
+fn twins<'a>(skel: &'a NicSkel<'static>, front: Front) -> [BorrowedFd<'a>; 2] {
+    let programs = &skel.progs;
+    match front {
+        Front::Cpumap => [programs.nic.as_fd(), programs.nic_twin.as_fd()],
+        Front::Napi | Front::Softirq => [programs.pass.as_fd(), programs.pass_twin.as_fd()],
     }
 }
 
