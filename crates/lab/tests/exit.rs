@@ -84,16 +84,18 @@ fn the_exit_program_is_timed_in_bursts_of_its_own() {
     let burst = |tester: &mut Tester<'_>| trial::run_burst(tester, 5_000).expect("a burst");
     burst(&mut at_exit);
     assert_eq!(runs(&at_exit), 0, "no trial is timed");
-    let ns = exit_program::ns_per_frame(&mut at_exit).expect("timed");
-    let ns = ns.expect("a program at the exit");
-    assert!((1.0..5_000.0).contains(&ns), "{ns} ns");
+    let found = exit_program::measure(&mut at_exit).expect("timed");
+    let found = found.expect("a program at the exit");
+    for ns in [found.router_ns, found.wire_ns] {
+        assert!((1.0..5_000.0).contains(&ns), "{found:?}");
+    }
     let timed = runs(&at_exit);
     assert!(timed > 0, "its bursts are");
     burst(&mut at_exit);
     assert_eq!(runs(&at_exit), timed, "timing ends with them");
     drop(at_exit);
     let mut at_port = tester(&bed, &support::traffic());
-    let none = exit_program::ns_per_frame(&mut at_port).expect("the port");
+    let none = exit_program::measure(&mut at_port).expect("the port");
     assert_eq!(none, None);
 }
 

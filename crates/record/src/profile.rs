@@ -126,11 +126,13 @@ pub struct ProfiledWire {
     pub load: ProfiledLoad,
     /// Pairs of neighbouring trials, of the router and of a wire at one distance of the CPUs, that the rest stands on.
     pub pairs: u32,
-    /// The router's part of a frame's cost: what the router takes more in a pair, with the interval of 95 %.
+    /// The router's part of a frame's cost: what the router takes more in a pair, with the interval of 95 %. Virtual NIC and
+    /// exit are the bed's, whatever they take; before version 8 of the method their difference was in it.
     pub router_ns: Interval<f64>,
-    /// The router's part of each stage. The intervals hold together in 19 of 20 profiles.
+    /// The router's part of each of its stages. The intervals hold together in 19 of 20 profiles.
     pub stages: Vec<PartChange>,
-    /// The router's part from pairs that were not sampled, as a `result` line has it; null with fewer than 2 of them.
+    /// The router's part from pairs that were not sampled, less the bed's stages of those that were; null with fewer than 2
+    /// of them.
     pub unsampled_router_ns: Option<Interval<f64>>,
 }
 

@@ -19,7 +19,7 @@ const PARTS: usize = 4;
 const NAMED: usize = 3;
 /// A table of the parts of a frame's cost.
 pub const COLUMNS: &str =
-    "frame;by;part;ns a frame;95 % interval;the bed's;of the whole;samples;most of it";
+    "frame;by;part;ns a frame;95 % interval;the wire's;of the whole;samples;most of it";
 
 /// Whether a stage is the bed's, not the router's.
 #[must_use]
@@ -64,8 +64,8 @@ pub fn sentence(line: &ProfileLine) -> String {
     let of = match (&line.watched, &line.wire) {
         (Some(_), _) => String::new(),
         (None, Some(wire)) => format!(
-            "{at}. A wire in the router's place takes {:.0} ns of it. The router's part is {}",
-            wire.load.frame_ns.median,
+            "{at}. The bed's part is {:.0} ns, the router's {}",
+            load.frame_ns.median - wire.router_ns.median,
             span(&wire.router_ns)
         ),
         (None, None) => format!(
@@ -167,7 +167,9 @@ fn of_wire(wire: &ProfiledWire) -> String {
         )
     });
     format!(
-        "The bed: a wire in the router's place, in turns with it. The rest is the router's part: {}, from {} of neighbouring trials.{unsampled}",
+        "A wire in the router's place, in turns with it, takes {:.0} ns a frame. What the router takes more is its part: {}, \
+         from {} of neighbouring trials. Virtual NIC and exit are the bed's, whatever they take.{unsampled}",
+        wire.load.frame_ns.median,
         span(&wire.router_ns),
         number::plural(wire.pairs as usize, "pair"),
     )

@@ -10,7 +10,7 @@ use mpps_record::{FrameCost, FullSpeed, LoadAboveRate, Overload};
 /// The members of one frame size.
 #[must_use]
 pub fn overload(saturated: &Saturated, limit: Option<ForwardingLimit>) -> Overload {
-    let maximum = saturated.maximum();
+    let (maximum, program) = (saturated.maximum(), saturated.exit_program);
     Overload {
         max_forwarding_fps: maximum.map(|found| rates(found.forwarding)),
         offered_fps: maximum.map(|found| rates(found.offered).median),
@@ -28,7 +28,8 @@ pub fn overload(saturated: &Saturated, limit: Option<ForwardingLimit>) -> Overlo
         full_speed: saturated.full_speed.as_ref().map(full_speed),
         elsewhere_trials: maximum.map(|found| found.elsewhere),
         cost: saturated.cost.as_ref().map(cost),
-        exit_program_ns: saturated.exit_program_ns.map(tenths),
+        exit_program_ns: program.map(|program| tenths(program.router_ns)),
+        exit_program_wire_ns: program.map(|program| tenths(program.wire_ns)),
     }
 }
 
@@ -67,14 +68,18 @@ pub(super) fn cost(cost: &saturation::FrameCost) -> FrameCost {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_lab::search::exit_program::ExitProgram;
+
+    fn interval(middle: f64) -> saturation::Interval {
+        saturation::Interval {
+            low: middle - 1.0,
+            middle,
+            high: middle + 1.0,
+        }
+    }
 
     #[test]
     fn a_cost_is_told_in_tenths_of_ns() {
-        let interval = |middle: f64| saturation::Interval {
-            low: middle - 1.0,
-            middle,
-            high: middle + 1.04,
-        };
         let cost = cost(&saturation::FrameCost {
             bed_ns: interval(430.0),
             router_ns: interval(225.26),
@@ -91,12 +96,17 @@ mod tests {
     #[test]
     fn the_exit_program_is_told_beside_the_cost() {
         let saturated = Saturated {
-            exit_program_ns: Some(41.26),
+            exit_program: Some(ExitProgram {
+                router_ns: 41.26,
+                wire_ns: 144.04,
+                more_ns: interval(102.78),
+            }),
             ..Saturated::default()
         };
         let entry = overload(&saturated, None);
         let entry = serde_json::to_value(entry).expect("serialises");
         assert_eq!(entry["exit_program_ns"], serde_json::json!(41.3));
+        assert_eq!(entry["exit_program_wire_ns"], serde_json::json!(144.0));
     }
 
     #[test]

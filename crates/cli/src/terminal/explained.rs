@@ -88,18 +88,18 @@ pub(super) fn part_table(
     };
     let whole = load.frame_ns.median;
     let of_wire = wire.map_or(Vec::new(), parts);
-    let bed = |part: &PartCost| {
-        let same = of_wire.iter().find(|bed| bed.part == part.part);
-        same.map_or(0.0, |bed| bed.ns.median)
+    let through = |part: &PartCost| {
+        let same = of_wire.iter().find(|wire| wire.part == part.part);
+        same.map_or(0.0, |wire| wire.ns.median)
     };
     let interval = match load.has_few_trials() {
         true => "of samples",
         false => "95 % interval",
     };
-    let head = [name, "ns", interval, "bed", "share", "most of it in"];
+    let head = [name, "ns", interval, "wire", "share", "most of it in"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let parts = parts(load).into_iter();
-    let shown = parts.filter(|part| verbose || part.samples > 0 || bed(part) >= 0.5);
+    let shown = parts.filter(|part| verbose || part.samples > 0 || through(part) >= 0.5);
     rows.extend(shown.map(|part| {
         let star = if wire.is_none() && profile::is_beds(&part.part) {
             " *"
@@ -110,13 +110,13 @@ pub(super) fn part_table(
             format!("{}{star}", part.part),
             format!("{:.0}", part.ns.median),
             span(part.ns),
-            format!("{:.0}", bed(&part)),
+            format!("{:.0}", through(&part)),
             number::percent(part.ns.median / whole),
             top(&part.top),
         ]
     }));
     if !causes {
-        let bed = wire.map_or(0.0, |wire| wire.frame_ns.median);
+        let through = wire.map_or(0.0, |wire| wire.frame_ns.median);
         let sum = [
             "sum".to_owned(),
             format!("{whole:.0}"),
@@ -124,7 +124,7 @@ pub(super) fn part_table(
                 1 => "1 trial".to_owned(),
                 _ => span(load.frame_ns),
             },
-            format!("{bed:.0}"),
+            format!("{through:.0}"),
         ];
         rows.push([&sum[..], &[String::new(), String::new()]].concat());
     }

@@ -4,7 +4,7 @@
 //! Trials take turns: a wire in place of the router, the router, and the router at a load little above its rate. A CPU
 //! that slows down for a while then slows all of them. The cost through the wire is the bed's part of a frame's cost.
 
-use super::exit_program;
+use super::exit_program::{self, ExitProgram};
 use super::measurer::Measurer;
 use super::{JobError, Judged, Phase, Trials};
 use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
@@ -42,9 +42,8 @@ pub struct Saturated {
     pub full_speed: Option<FullSpeed>,
     /// The cost of a frame: the bed's part and the router's. `None`: no wire can be laid.
     pub cost: Option<FrameCost>,
-    /// The share of the receiver's program at the DUT's exit in the bed's part, ns a frame. `None`: there is no such
-    /// program, or nothing timed it.
-    pub exit_program_ns: Option<f64>,
+    /// The receiver's program at the DUT's exit. `None`: there is no such program, or nothing timed it.
+    pub exit_program: Option<ExitProgram>,
     /// The highest load the tester can offer and receive.
     pub ceiling: Rate,
     /// Whether the DUT lost frames. If not, the tester was the limit.
@@ -210,18 +209,27 @@ pub fn measure(
         ReceiverPlace::Exit => offered,
         ReceiverPlace::Port => carried.or(offered),
     };
-    // Without the bed's part its share is of no use.
-    let exit_program_ns = match cost {
-        Some(_) => exit_program::ns_per_frame(tester)?,
-        None => None,
-    };
+    let (cost, exit_program) = parts(tester, cost)?;
     Ok(Saturated {
         cost,
-        exit_program_ns,
+        exit_program,
         ceiling: ceiling.unwrap_or(sends).min(SENDER_MAX),
         overloaded: most.lost,
         ..found
     })
+}
+
+/// A cost whose parts are those behind a router, and the program that tells them apart. Without a cost it is of no use.
+fn parts(
+    tester: &mut Tester<'_>,
+    cost: Option<FrameCost>,
+) -> Result<(Option<FrameCost>, Option<ExitProgram>), TesterError> {
+    let Some(cost) = cost else {
+        return Ok((None, None));
+    };
+    let program = exit_program::measure(tester)?;
+    let parts = program.map_or(cost, |program| cost.less_waiting(program.more_ns));
+    Ok((Some(parts), program))
 }
 
 fn is_narrow(interval: &Interval) -> bool {

@@ -2,6 +2,7 @@
 
 use super::look::{Beside, Look};
 use super::split::Profiled;
+use super::wire::in_stages;
 use crate::jobs::sizes::counts;
 use crate::jobs::{JobError, Phase, Trials};
 use crate::search::saturation::block;
@@ -88,10 +89,7 @@ pub(super) fn change(
         .filter_map(|(base, own)| base.split.as_ref().zip(own.split.as_ref()))
         .collect();
     let alike_ns = alike * frame_ns;
-    let router = |split: &Split| -> f64 {
-        let own = split.stages.iter().filter(|cost| cost.of.is_routers());
-        own.map(|cost| cost.ns).sum()
-    };
+    let router = |split: &Split| in_stages(split, true);
     let router = splits.iter().map(|(base, own)| router(own) - router(base));
     let router = paired_changes(&[router.collect()], alike_ns)?;
     let stages = Stage::ALL.iter().map(|stage| stage.to_string());

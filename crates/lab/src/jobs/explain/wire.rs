@@ -135,16 +135,27 @@ impl Wires {
         };
         let splits = wires.iter().filter_map(|wire| wire.split.as_ref());
         let splits: Vec<(&Split, &Split)> = splits.zip(&routers).collect();
-        let whole = |split: &Split| split.stages.iter().map(|cost| cost.ns).sum::<f64>();
-        let more = splits
-            .iter()
-            .map(|(wire, router)| whole(router) - whole(wire));
         // Both are of one bed, so nothing but chance is in a difference.
-        let more = paired_changes(&[more.collect()], 0.0).ok_or_else(few)?;
-        let more = more.first().ok_or_else(few)?;
+        let more = |is_routers| {
+            let of = |split: &Split| in_stages(split, is_routers);
+            let more = splits.iter().map(|(wire, router)| of(router) - of(wire));
+            let more = paired_changes(&[more.collect()], 0.0)?;
+            more.first().copied()
+        };
+        let (more, beds) = more(true).zip(more(false)).ok_or_else(few)?;
         let names = Stage::ALL.iter().map(|stage| stage.to_string());
+        let mut stages = parts(names, &splits, |split| &split.stages, 0.0).ok_or_else(few)?;
+        let routers = Stage::ALL.iter().filter(|stage| stage.is_routers());
+        let routers: Vec<String> = routers.map(Stage::to_string).collect();
+        stages.retain(|part| routers.contains(&part.part));
         let [plain_router, plain_wire] = &self.plain;
         let unsampled = FrameCost::from_blocks(plain_router, plain_wire, distance_ns);
+        let waiting = mpps_method::Interval {
+            low: -beds.ns,
+            middle: -beds.ns,
+            high: -beds.ns,
+        };
+        let unsampled = unsampled.map(|cost| cost.less_waiting(waiting));
         Ok(ProfiledWire {
             load: load_of(&wires, sends).ok_or_else(few)?,
             pairs: wires.len() as u32,
@@ -153,8 +164,15 @@ impl Wires {
                 median: more.ns,
                 high: more.high,
             },
-            stages: parts(names, &splits, |split| &split.stages, 0.0).ok_or_else(few)?,
+            stages,
             unsampled_router_ns: unsampled.map(|cost| interval(cost.router_ns)),
         })
     }
+}
+
+/// A frame's time in the router's stages, or in those of the bed.
+pub(super) fn in_stages(split: &Split, is_routers: bool) -> f64 {
+    let stages = split.stages.iter();
+    let there = stages.filter(|cost| cost.of.is_routers() == is_routers);
+    there.map(|cost| cost.ns).sum()
 }
