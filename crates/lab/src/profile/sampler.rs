@@ -42,13 +42,13 @@ pub struct SamplerPlan {
 }
 
 impl SamplerPlan {
-    /// The usual periods. With 13 us a sample, as on a virtual machine, they take 1.5 % of each sampled CPU.
+    /// The usual periods. With 13 us a sample, as on a virtual machine, they take 1.2 % of each sampled CPU.
     #[must_use]
     pub fn usual(cpus: &[usize], reader: usize) -> Self {
         Self {
             cpus: cpus.to_vec(),
             reader,
-            periods_ns: 600_000..=1_200_000,
+            periods_ns: 750_000..=1_400_000,
             redraw_ns: 20_000_000..=50_000_000,
             seed: monotonic_ns(),
         }

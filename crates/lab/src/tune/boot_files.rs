@@ -1,5 +1,6 @@
-//! Sysctls that files of this machine set at boot: sysctl.d(5), and the active profile of tuned.
+//! Settings that files of this machine set at boot: sysctl.d(5), the active profile of tuned, and those of links.
 
+use super::link_files::LinkFiles;
 use crate::facts::Root;
 use mpps_linux::setting::{Kind, Setting};
 use std::collections::BTreeMap;
@@ -16,9 +17,13 @@ const TUNED: [&str; 4] = [
 /// A profile may include another; so deep is looked.
 const INCLUDES_MAX: usize = 8;
 
-/// Each sysctl by its path below /proc/sys, with its value and the file that sets it last.
+/// What is set, with its value and the file that sets it last.
 #[derive(Debug, Default)]
-pub(super) struct BootFiles(BTreeMap<String, (String, String)>);
+pub(super) struct BootFiles {
+    /// By the path below /proc/sys.
+    sysctls: BTreeMap<String, (String, String)>,
+    links: LinkFiles,
+}
 
 impl BootFiles {
     /// Those of the machine; nothing where these are not the machine's own settings.
@@ -27,6 +32,7 @@ impl BootFiles {
         if !root.path("/proc/sys/net/core/dev_weight").exists() {
             return all;
         }
+        all.links = LinkFiles::read(root);
         // tuned lets sysctl.d have the last word, unless it is told otherwise.
         for profile in root.text("/etc/tuned/active_profile").text().split(' ') {
             all.add_profile(root, profile, INCLUDES_MAX);
@@ -87,12 +93,15 @@ impl BootFiles {
             Some(true) => key.to_owned(),
             _ => key.chars().map(swapped).collect(),
         };
-        self.0
+        self.sysctls
             .insert(path, (value.trim().to_owned(), file.to_owned()));
     }
 
     /// What a setting gets at boot, and from which file. A name counts more than a pattern.
     pub(super) fn value(&self, setting: &Setting) -> Option<(&str, &str)> {
+        if setting.kind != Kind::Sysctl {
+            return self.links.value(setting);
+        }
         let name = setting.full_name();
         let fits = |pattern: &str| {
             let steps = pattern.split('/').zip(name.split('/'));
@@ -102,9 +111,9 @@ impl BootFiles {
                     .into_iter()
                     .all(|(one, other)| one == "*" || one == other)
         };
-        let of_pattern = || Some(self.0.iter().rfind(|(key, _)| fits(key))?.1);
-        let (value, file) = self.0.get(&name).or_else(of_pattern)?;
-        (setting.kind == Kind::Sysctl).then_some((value, file))
+        let of_pattern = || Some(self.sysctls.iter().rfind(|(key, _)| fits(key))?.1);
+        let (value, file) = self.sysctls.get(&name).or_else(of_pattern)?;
+        Some((value, file))
     }
 }
 

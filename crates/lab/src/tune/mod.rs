@@ -6,6 +6,7 @@ mod apply;
 mod boot_files;
 mod guard;
 mod layout;
+mod link_files;
 mod machine;
 pub mod persist;
 mod place;

@@ -1,0 +1,265 @@
+//! What files of this machine set for its links at boot: systemd.link(5), and the options of ethtool in interfaces(5).
+
+use crate::facts::Root;
+use mpps_linux::setting::Setting;
+use std::collections::BTreeMap;
+
+/// Options of systemd.link(5) and the settings that they set. With `ReceiveChecksumOffload` and its like systemd sets
+/// whatever of it a driver has.
+const SYSTEMD: [(&str, &str); 24] = [
+    ("MTUBytes", "class/net/*/mtu"),
+    ("RxChannels", "channels/rx"),
+    ("TxChannels", "channels/tx"),
+    ("CombinedChannels", "channels/combined"),
+    ("RxBufferSize", "rings/rx"),
+    ("TxBufferSize", "rings/tx"),
+    ("RxFlowControl", "pause/rx"),
+    ("TxFlowControl", "pause/tx"),
+    ("AutoNegotiationFlowControl", "pause/autoneg"),
+    ("RxCoalesceSec", "coalescing/rx-usecs"),
+    ("TxCoalesceSec", "coalescing/tx-usecs"),
+    ("RxMaxCoalescedFrames", "coalescing/rx-frames"),
+    ("TxMaxCoalescedFrames", "coalescing/tx-frames"),
+    ("UseAdaptiveRxCoalesce", "coalescing/adaptive-rx"),
+    ("UseAdaptiveTxCoalesce", "coalescing/adaptive-tx"),
+    ("GenericReceiveOffload", "features/rx-gro"),
+    ("GenericReceiveOffloadHardware", "features/rx-gro-hw"),
+    ("LargeReceiveOffload", "features/rx-lro"),
+    (
+        "GenericSegmentationOffload",
+        "features/tx-generic-segmentation",
+    ),
+    ("TCPSegmentationOffload", "features/tx-tcp-segmentation"),
+    ("ReceiveChecksumOffload", "features/rx-checksum"),
+    ("TransmitChecksumOffload", "features/tx-checksum-ip-generic"),
+    (
+        "ReceiveVLANCTAGHardwareAcceleration",
+        "features/rx-vlan-hw-parse",
+    ),
+    (
+        "TransmitVLANCTAGHardwareAcceleration",
+        "features/tx-vlan-hw-insert",
+    ),
+];
+/// Beginnings of the options that ethtool's script for interfaces(5) takes, and of the settings' names.
+const INTERFACES: [(&str, &str); 3] = [
+    ("hardware-dma-ring-", "rings/"),
+    ("hardware-irq-coalesce-", "coalescing/"),
+    ("offload-", "features/"),
+];
+/// Features by the names that `ethtool -K` has for them.
+const SHORT: [(&str, &str); 8] = [
+    ("gro", "rx-gro"),
+    ("lro", "rx-lro"),
+    ("gso", "tx-generic-segmentation"),
+    ("tso", "tx-tcp-segmentation"),
+    ("rx", "rx-checksum"),
+    ("rxvlan", "rx-vlan-hw-parse"),
+    ("txvlan", "tx-vlan-hw-insert"),
+    ("rxhash", "rx-hashing"),
+];
+
+/// Each setting of a link by the link's name and its own, with its value and the file that sets it last.
+#[derive(Debug, Default)]
+pub(super) struct LinkFiles(BTreeMap<(String, String), (String, String)>);
+
+impl LinkFiles {
+    /// Those of the machine's links.
+    pub(super) fn read(root: &Root) -> Self {
+        let mut all = Self::default();
+        for link in root.names("/sys/class/net").known().into_iter().flatten() {
+            all.add_link(root, link);
+        }
+        // ifupdown configures a link after udev.
+        let folder = "/etc/network/interfaces.d";
+        let names = root.names(folder);
+        let more = names.known().into_iter().flatten();
+        let more = more.map(|name| format!("{folder}/{name}"));
+        for file in more.chain(["/etc/network/interfaces".to_owned()]) {
+            all.add_interfaces(root, &file);
+        }
+        all
+    }
+
+    /// What a setting gets at boot, and from which file.
+    pub(super) fn value(&self, setting: &Setting) -> Option<(&str, &str)> {
+        let key = (setting.interface.clone()?, setting.name.clone());
+        let (value, file) = self.0.get(&key)?;
+        Some((value, file))
+    }
+
+    /// udev says which file of systemd it used for a link.
+    fn add_link(&mut self, root: &Root, link: &str) {
+        let index = root.text(&format!("/sys/class/net/{link}/ifindex"));
+        let Some(index) = index.known() else {
+            return;
+        };
+        let known = root.text(&format!("/run/udev/data/n{index}"));
+        let known = known.known().map_or("", String::as_str);
+        let named = |key| known.lines().find_map(|line| line.strip_prefix(key));
+        let file = named("E:ID_NET_LINK_FILE=").into_iter();
+        let more = named("E:ID_NET_LINK_FILE_DROPINS=").into_iter();
+        for file in file.chain(more.flat_map(|files| files.split(':'))) {
+            let text = root.text(file);
+            let lines = text.known().map_or("", String::as_str).lines();
+            let mut section = "";
+            for line in lines.map(str::trim) {
+                if line.starts_with('[') {
+                    section = line;
+                } else if let ("[Link]", Some((key, value))) = (section, line.split_once('=')) {
+                    let option = SYSTEMD.iter().find(|(option, _)| *option == key.trim());
+                    if let Some((_, name)) = option {
+                        self.set(link, name, as_kernel(name, value.trim()), file);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Options of a stanza `iface LINK ...`.
+    fn add_interfaces(&mut self, root: &Root, file: &str) {
+        let text = root.text(file);
+        let mut link = None;
+        for line in text.known().map_or("", String::as_str).lines() {
+            let mut words = line.split_whitespace();
+            match (words.next(), words.next(), link) {
+                (Some("iface"), name, _) => link = name,
+                (Some("auto" | "mapping" | "source"), ..) => link = None,
+                (Some("mtu"), Some(value), Some(link)) => {
+                    self.set(link, "class/net/*/mtu", value.to_owned(), file);
+                }
+                (Some(option), Some(value), Some(link)) => {
+                    if let Some(name) = of_interfaces(option) {
+                        self.set(link, &name, value.to_owned(), file);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn set(&mut self, link: &str, name: &str, value: String, file: &str) {
+        let key = (link.to_owned(), name.to_owned());
+        self.0.insert(key, (value, file.to_owned()));
+    }
+}
+
+/// `offload-gro` is `features/rx-gro`.
+fn of_interfaces(option: &str) -> Option<String> {
+    let mut beginnings = INTERFACES.iter();
+    let (rest, name) = beginnings.find_map(|(of, name)| Some((option.strip_prefix(of)?, name)))?;
+    let mut short = SHORT.iter().filter(|_| *name == "features/");
+    let long = short.find(|(short, _)| *short == rest);
+    Some(format!("{name}{}", long.map_or(rest, |(_, long)| long)))
+}
+
+/// A value of systemd as the kernel has it: `yes` is `on`, `50us` is 50.
+fn as_kernel(name: &str, value: &str) -> String {
+    let micros = |number: &str, times: f64| {
+        let number: f64 = number.trim().parse().ok()?;
+        Some(format!("{:.0}", number * times))
+    };
+    if name.ends_with("-usecs") {
+        let units = [("us", 1.0), ("ms", 1e3), ("s", 1e6), ("", 1e6)];
+        let mut found = units.iter();
+        let found = found.find_map(|(unit, times)| micros(value.strip_suffix(unit)?, *times));
+        return found.unwrap_or_else(|| value.to_owned());
+    }
+    match value.to_ascii_lowercase().as_str() {
+        "yes" | "true" | "on" => "on".to_owned(),
+        "no" | "false" | "off" => "off".to_owned(),
+        // A number of channels may be 1 as well.
+        "1" if is_switch(name) => "on".to_owned(),
+        "0" if is_switch(name) => "off".to_owned(),
+        _ => value.to_owned(),
+    }
+}
+
+fn is_switch(name: &str) -> bool {
+    ["features/", "pause/", "coalescing/adaptive-"]
+        .iter()
+        .any(|of| name.starts_with(of))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::planted::Planted;
+    use mpps_linux::setting::Kind;
+
+    const LINK: &str = "[Match]\nOriginalName=*\n[Link]\nRxBufferSize=4096\nGenericReceiveOffload=yes\n\
+                        RxCoalesceSec=50us\nCombinedChannels=1\nMTUBytes=9000\n";
+
+    fn value(files: &LinkFiles, link: &str, name: &str) -> Option<(String, String)> {
+        let setting = Setting {
+            kind: Kind::Ethtool,
+            name: name.to_owned(),
+            interface: Some(link.to_owned()),
+        };
+        let (value, file) = files.value(&setting)?;
+        Some((value.to_owned(), file.to_owned()))
+    }
+
+    #[test]
+    fn udev_names_the_file_of_a_link() {
+        let file = "/etc/systemd/network/10-wan.link";
+        let more = "/etc/systemd/network/10-wan.link.d/a.conf";
+        let udev = format!("E:ID_NET_LINK_FILE={file}\nE:ID_NET_LINK_FILE_DROPINS={more}\n");
+        let planted = Planted::new(
+            "link-files",
+            &[
+                ("/sys/class/net/wan/ifindex", "7\n"),
+                ("/sys/class/net/lan/ifindex", "8\n"),
+                ("/run/udev/data/n7", &udev),
+                (file, LINK),
+                (more, "[Link]\nGenericReceiveOffload=0\n"),
+            ],
+        );
+        let files = LinkFiles::read(&planted.root());
+        let of_wan = |name| value(&files, "wan", name);
+        let is = |value: &str, file: &str| Some((value.to_owned(), file.to_owned()));
+        assert_eq!(of_wan("rings/rx"), is("4096", file));
+        assert_eq!(of_wan("features/rx-gro"), is("off", more));
+        assert_eq!(of_wan("coalescing/rx-usecs"), is("50", file));
+        assert_eq!(of_wan("channels/combined"), is("1", file));
+        assert_eq!(of_wan("class/net/*/mtu"), is("9000", file));
+        assert_eq!(of_wan("rings/tx"), None);
+        // Nothing says that a file is this link's.
+        assert_eq!(value(&files, "lan", "rings/rx"), None);
+    }
+
+    #[test]
+    fn interfaces_name_options_of_ethtool() {
+        let text = "auto wan\niface wan inet static\n  address 192.0.2.1/24\n  mtu 9000\n  offload-gro off\n\
+                    \thardware-dma-ring-rx 512\n  hardware-irq-coalesce-rx-usecs 8\n\nauto lan\n  offload-tso off\n";
+        let file = "/etc/network/interfaces";
+        let planted = Planted::new("interfaces", &[(file, text)]);
+        let files = LinkFiles::read(&planted.root());
+        for (name, wanted) in [
+            ("class/net/*/mtu", Some("9000")),
+            ("features/rx-gro", Some("off")),
+            ("rings/rx", Some("512")),
+            ("coalescing/rx-usecs", Some("8")),
+            ("features/tx-tcp-segmentation", None),
+        ] {
+            let wanted = wanted.map(|wanted| (wanted.to_owned(), file.to_owned()));
+            assert_eq!(value(&files, "wan", name), wanted, "{name}");
+        }
+        assert_eq!(value(&files, "lan", "features/tx-tcp-segmentation"), None);
+    }
+
+    #[test]
+    fn times_of_systemd_become_microseconds() {
+        for (value, wanted) in [
+            ("50us", "50"),
+            ("2ms", "2000"),
+            ("0.5s", "500000"),
+            ("1", "1000000"),
+            ("x", "x"),
+        ] {
+            assert_eq!(as_kernel("coalescing/rx-usecs", value), wanted);
+        }
+        assert_eq!(as_kernel("rings/rx", "max"), "max");
+        assert_eq!(as_kernel("features/rx-gro", "No"), "off");
+    }
+}
