@@ -8,12 +8,12 @@ usage="usage: bench/route-changes/run.sh OUT_FOLDER MPPS TABLE CHANGES [BUDGET]"
 out=${1:?$usage} mpps=${2:?$usage} table=${3:?$usage} changes=${4:?$usage} budget=${5:-3m}
 mkdir -p "$out"
 at() { echo "--route-changes $changes,speed=$1"; }
-job=(compare --frame 64 --table "$table" --destinations 100k --a none --b "100/s=$(at 100/s)" --c "1000/s=$(at 1000/s)" --c "10000/s=$(at 10000/s)" --budget "$budget")
+job=(compare --frame 64 --table "$table" --destinations 100k --a none --b "s100=$(at 100/s)" --c "s1000=$(at 1000/s)" --c "s10000=$(at 10000/s)" --budget "$budget")
 echo "MPPS ${job[*]} --quiet --record FILE" | sed "s|$table|TABLE|g; s|$changes|CHANGES|g" > "$out/command.txt"
 sha256sum "$table" "$changes" | sed 's|/.*/||' >> "$out/command.txt"
 bash bench/machine.sh > "$out/machine.txt"
 rm -f "$out/raw.jsonl"
-"$mpps" "${job[@]}" --quiet --record "$out/raw.jsonl" > "$out/summary.txt"
-sed -i "s|$table|TABLE|g; s|$changes|CHANGES|g; s|^record: .*|record: raw.jsonl.xz|" "$out/summary.txt" "$out/raw.jsonl"
+"$mpps" "${job[@]}" --quiet --record "$out/raw.jsonl" > "$out/summary.md"
+sed -i "s|$table|TABLE|g; s|$changes|CHANGES|g; s|^record: .*|record: raw.jsonl.xz|" "$out/summary.md" "$out/raw.jsonl"
 xz -f "$out/raw.jsonl"
-cat "$out/summary.txt"
+cat "$out/summary.md"

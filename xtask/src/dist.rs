@@ -1,6 +1,6 @@
 //! `cargo xtask dist`: a Debian package and an archive of the last commit, and their checksums. The same commit gives
-//! the same octets in whatever folder the same compilers build it. `--check` builds it twice, and tries the package and
-//! what `cargo install` gives.
+//! the same octets in whatever folder the same compilers build it. `--check` builds it twice, and tries the package
+//! and what `cargo install` gives.
 //!
 //! Debian's own programs pack both, so no crate is needed for it; a script starts them.
 use crate::failure::Failure;
@@ -11,13 +11,7 @@ use std::process::{Command, ExitCode};
 
 const PACK: &str = include_str!("dist/pack.sh");
 const TRY: &str = include_str!("dist/try.sh");
-/// As README's reader installs from source: REPOSITORY ROOT.
-const INSTALL: &str = r#"
-    cargo install --quiet --locked --path "$1/crates/cli" --root "$2"
-    "$2/bin/mpps" throughput --simulate capacity=1M --budget 5s --frame 64
-    echo "what cargo install gave ran"
-    rm -rf "$2"
-"#;
+const INSTALL: &str = include_str!("dist/install.sh");
 
 /// Makes what people install, and with `--check` makes it again elsewhere and tries it.
 pub fn run(arguments: &[String]) -> Result<ExitCode, Failure> {

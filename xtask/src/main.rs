@@ -31,7 +31,7 @@ pub const VERBS: &str = "\
                          run the tests that judge a kernel on a Debian release's own, in an emulated machine (no rates);
                          with --run a command in its shell instead, as 'mpps throughput --frame 64'
   dist [--check]         pack the last commit: a Debian package and an archive in target/dist, the same octets each time;
-                         with --check it is built twice and compared, and the package is installed and tried
+                         with --check it is built twice and compared; the package and cargo install are tried
   setup                  install what building and testing needs, nothing else
   help                   this text";
 

@@ -52,14 +52,6 @@ fn assert_held(line: &Value, trials: usize) {
     }
 }
 
-/// A swap of programs takes no frame from the router, so it forwards to the end.
-fn assert_forwarded(line: &Value) {
-    for trial in line["trials"].as_array().expect("trials") {
-        assert_ne!(trial["recovered"], "not-recovered", "{trial}");
-        assert!(trial["took_ns"].as_u64() > Some(0), "{trial}");
-    }
-}
-
 fn names(lines: &[Value]) -> Vec<&str> {
     let names = lines.iter().map(|line| line["reset"].as_str());
     names.map(|name| name.expect("a name")).collect()
@@ -80,10 +72,26 @@ fn a_link_and_routes_that_were_held_are_told() {
             return;
         };
         // Without a script there is no set-up.
-        assert_eq!(names(&lines), ["link", "routes", "program"]);
-        let (swapped, held) = lines.split_last().expect("lines");
-        held.iter().for_each(|line| assert_held(line, trials));
-        assert_forwarded(swapped);
+        assert_eq!(names(&lines), ["link", "routes"]);
+        lines.iter().for_each(|line| assert_held(line, trials));
+    }
+}
+
+/// A swap of programs takes no frame from the router, so it forwards to the end.
+#[test]
+fn a_program_is_swapped_by_name_only() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("reset-program");
+    let words = "reset --reset program --frame 64 --rate 50k --time 0.5 --repeat 2";
+    let Some(lines) = results(&scratch, words, None) else {
+        return;
+    };
+    assert_eq!(names(&lines), ["program"]);
+    for trial in lines[0]["trials"].as_array().expect("trials") {
+        assert_ne!(trial["recovered"], "not-recovered", "{trial}");
+        assert!(trial["took_ns"].as_u64() > Some(0), "{trial}");
     }
 }
 

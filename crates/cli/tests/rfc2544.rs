@@ -44,8 +44,8 @@ fn all_parts_of_a_size_are_one_record() {
     let document: Value = serde_json::from_str(&shown.stdout).expect("one JSON object");
     for (verb, lines) in PARTS {
         let lines = document[lines].as_array().expect(lines);
-        // Link, routes and program.
-        let wanted = if verb == "reset" { 3 } else { 1 };
+        // Link and routes.
+        let wanted = if verb == "reset" { 2 } else { 1 };
         assert_eq!(lines.len(), wanted, "{lines:?}");
     }
     let rate = &document["results"][0]["rate_fps"];

@@ -1,4 +1,5 @@
-//! Resets as `mpps reset` measures them: a part of the router is away for a known time, and no frame arrives in it.
+//! Resets as `mpps reset` measures them: a part of the router is away for a known time, and no frame arrives in it. A swap of
+//! programs takes none.
 
 use crate::support;
 use crate::support::trials::{assert_ledger, frames, offer, run, tester, tries};
@@ -129,7 +130,7 @@ fn loaded_routes_are_put_back() {
 
 /// A swap asks for the program that it takes away, so the same swap again finds another one there.
 #[test]
-fn a_program_gives_way_to_its_twin() {
+fn a_program_gives_way_to_another() {
     if !support::can_run() {
         return;
     }

@@ -223,9 +223,10 @@ pub fn replace(link: BorrowedFd<'_>, [old, new]: [BorrowedFd<'_>; 2]) -> Result<
         flags: REPLACE,
         old_prog_fd: old.as_raw_fd().cast_unsigned(),
     };
-    bpf(BPF_LINK_UPDATE, &mut attr)
-        .map(drop)
-        .map_err(|error| Error::from_io("swap program", "of a link", &error))
+    bpf(BPF_LINK_UPDATE, &mut attr).map(drop).map_err(|error| {
+        let object = "of a link, whose program may be another by now";
+        Error::from_io("replace the program", object, &error)
+    })
 }
 
 /// Whether this kernel has tcx links (Linux 6.6). Asks for one on an interface that no namespace has: a

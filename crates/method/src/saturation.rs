@@ -413,7 +413,7 @@ pub fn pairs_at(distances: &[Distance], distance_ns: Option<f64>) -> Vec<usize> 
 /// What a frame costs the DUT's CPU, in two parts, ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrameCost {
-    /// The bed's part: virtual NIC and receiver, measured with a wire in the router's place ([`FrameCost::less_waiting`]).
+    /// The bed's part: virtual NIC and receiver, measured with a wire in the router's place ([`FrameCost::moved_to_router`]).
     pub bed_ns: Interval,
     /// The router's part.
     pub router_ns: Interval,
@@ -470,10 +470,10 @@ impl FrameCost {
         })
     }
 
-    /// The same, where the receiver at the exit takes `more_ns` longer for a frame through a wire than behind the router.
-    /// There it waits for the frame's memory, which arrives while a router works. So that is no part of the router's cost.
+    /// With so much of the bed's part in the router's: what the receiver's program at the exit takes more through a wire,
+    /// because there it is the first to read the frame's headers. Behind the router the router is.
     #[must_use]
-    pub fn less_waiting(self, more_ns: Interval) -> Self {
+    pub fn moved_to_router(self, more_ns: Interval) -> Self {
         let (bed, router) = (self.bed_ns, self.router_ns);
         Self {
             bed_ns: Interval {
@@ -656,8 +656,8 @@ mod tests {
         assert_eq!(cost.bed_ns, interval(400.0, 500.0, 600.0));
         assert_eq!(cost.total_ns, interval(600.0, 700.0, 800.0));
         assert!(!cost.has_few_pairs());
-        // The receiver waits 100 ns for a frame through the wire that it does not wait behind the router.
-        let parts = cost.less_waiting(interval(90.0, 100.0, 110.0));
+        // Through the wire the receiver waits 100 ns for a frame's headers, for which the router waits behind it.
+        let parts = cost.moved_to_router(interval(90.0, 100.0, 110.0));
         assert_eq!(parts.router_ns, interval(290.0, 300.0, 310.0));
         assert_eq!(parts.bed_ns, interval(290.0, 400.0, 510.0));
         assert_eq!(parts.total_ns, cost.total_ns);

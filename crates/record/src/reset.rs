@@ -14,7 +14,7 @@ pub struct ResetLine {
     pub frame: String,
     /// Where the tester received.
     pub receiver: Option<ReceiverPlace>,
-    /// What was reset: link, routes, set-up or process.
+    /// What was reset: link, routes, set-up, process or program.
     pub reset: String,
     /// How long it stayed away before it was put back.
     pub hold_ns: u64,

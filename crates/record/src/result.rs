@@ -152,13 +152,12 @@ pub struct Overload {
     pub elsewhere_trials: Option<u32>,
     /// What a frame costs there; null where no wire can stand in for the router.
     pub cost: Option<FrameCost>,
-    /// What of the bed's part is the receiver's program at the exit; null where the kernel did not time it. Before version 8
+    /// The part of `bed_ns` that the receiver's program at the exit takes; null where it could not be timed. Before version 8
     /// of the method it was timed through the wire.
     pub exit_program_ns: Option<f64>,
-    /// What that program takes through the wire, where it waits longer for the frame's memory. What it takes more there is
-    /// in no part of `cost`. Missing in older records.
+    /// What that program takes more through the wire. The wire's cost has it, `bed_ns` has not. Missing in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exit_program_wire_ns: Option<f64>,
+    pub exit_program_more_ns: Option<Interval<f64>>,
 }
 
 /// What a router would forward at overload in one fixed state of the machine.

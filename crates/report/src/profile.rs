@@ -63,6 +63,11 @@ pub fn sentence(line: &ProfileLine) -> String {
     let at = format!(" at saturation, {fps} frames/s{ends}");
     let of = match (&line.watched, &line.wire) {
         (Some(_), _) => String::new(),
+        (None, Some(wire)) if has_beds_stages(wire) => format!(
+            "{at}. A wire in the router's place takes {:.0} ns of it. The router's part is {}",
+            wire.load.frame_ns.median,
+            span(&wire.router_ns)
+        ),
         (None, Some(wire)) => format!(
             "{at}. The bed's part is {:.0} ns, the router's {}",
             load.frame_ns.median - wire.router_ns.median,
@@ -157,6 +162,11 @@ pub fn evidence(line: &ProfileLine) -> Vec<String> {
     told
 }
 
+/// Whether the difference of virtual NIC and exit is in the router's part, as before version 8 of the method.
+fn has_beds_stages(wire: &ProfiledWire) -> bool {
+    wire.stages.iter().any(|stage| is_beds(&stage.part))
+}
+
 /// What the router's part stands on.
 fn of_wire(wire: &ProfiledWire) -> String {
     let unsampled = wire.unsampled_router_ns.as_ref();
@@ -167,9 +177,13 @@ fn of_wire(wire: &ProfiledWire) -> String {
         )
     });
     format!(
-        "A wire in the router's place, in turns with it, takes {:.0} ns a frame. What the router takes more is its part: {}, \
-         from {} of neighbouring trials. Virtual NIC and exit are the bed's, whatever they take.{unsampled}",
+        "A wire in the router's place, in turns with it, takes {:.0} ns a frame. {} the router takes {} more, from {} of \
+         neighbouring trials.{unsampled}",
         wire.load.frame_ns.median,
+        match has_beds_stages(wire) {
+            true => "In all,",
+            false => "Without virtual NIC and exit, which are the bed's,",
+        },
         span(&wire.router_ns),
         number::plural(wire.pairs as usize, "pair"),
     )

@@ -294,9 +294,8 @@ fn a_wire_tells_the_routers_part() {
     for wanted in [
         "The bed's part is 441 ns, the router's 259 ns (249 to 269): routing 120, prerouting 80, TX 59. \
          The router's CPU limits.",
-        "A wire in the router's place, in turns with it, takes 441 ns a frame. What the router takes more is its part: \
-         259 ns (249 to 269), from 5 pairs of neighbouring trials. Virtual NIC and exit are the bed's, whatever they take. \
-         Trials without samples, \
+        "A wire in the router's place, in turns with it, takes 441 ns a frame. Without virtual NIC and exit, which are the \
+         bed's, the router takes 259 ns (249 to 269) more, from 5 pairs of neighbouring trials. Trials without samples, \
          as those of `mpps throughput`, give 251 ns (241 to 261).",
         "<td>virtual NIC</td><td>150</td><td>142 to 158</td><td>155</td><td>21.4 %</td>",
         "<td>cause</td><td>locks</td><td>30</td><td>28 to 32</td><td>20</td>",

@@ -31,7 +31,7 @@ const SHOWN: &[(&str, &str)] = &[
         "expect_min",
         "Lowest rate that passes, frames/s; else exit code 1",
     ),
-    ("reset", "What to reset: link, routes or set-up"),
+    ("reset", "link, routes, set-up, process or program"),
     ("queues", "Receive queues of the router"),
     ("dut_setup", "A program that sets up the router first"),
     ("json", "Print the result as JSON"),

@@ -29,7 +29,7 @@ pub fn overload(saturated: &Saturated, limit: Option<ForwardingLimit>) -> Overlo
         elsewhere_trials: maximum.map(|found| found.elsewhere),
         cost: saturated.cost.as_ref().map(cost),
         exit_program_ns: program.map(|program| tenths(program.router_ns)),
-        exit_program_wire_ns: program.map(|program| tenths(program.wire_ns)),
+        exit_program_more_ns: program.map(|program| line::cost(program.more_ns)),
     }
 }
 
@@ -98,7 +98,6 @@ mod tests {
         let saturated = Saturated {
             exit_program: Some(ExitProgram {
                 router_ns: 41.26,
-                wire_ns: 144.04,
                 more_ns: interval(102.78),
             }),
             ..Saturated::default()
@@ -106,7 +105,10 @@ mod tests {
         let entry = overload(&saturated, None);
         let entry = serde_json::to_value(entry).expect("serialises");
         assert_eq!(entry["exit_program_ns"], serde_json::json!(41.3));
-        assert_eq!(entry["exit_program_wire_ns"], serde_json::json!(144.0));
+        assert_eq!(
+            entry["exit_program_more_ns"]["median"],
+            serde_json::json!(102.8)
+        );
     }
 
     #[test]

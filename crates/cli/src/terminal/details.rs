@@ -113,13 +113,16 @@ fn reasons(rows: &[Row<'_>]) -> String {
 fn exit_programs(rows: &[Row<'_>]) -> String {
     let told = rows.iter().filter_map(|row| {
         let ns = row.overload.exit_program_ns?;
-        let wire = row.overload.exit_program_wire_ns;
-        let wire = wire.map_or(String::new(), |wire| {
-            format!(". Through a wire it takes {wire:.0} ns; what is more there belongs to neither part")
+        let more = row.overload.exit_program_more_ns;
+        let more = more.map_or(String::new(), |more| {
+            format!(
+                ". Through a wire it takes {:.0} ns more ({:.0} to {:.0}), which are in the router's part",
+                more.median, more.low, more.high
+            )
         });
         Some(format!(
-            "{}: the receiver's program at the exit: {ns:.0} ns a frame of the bed's part, timed by the kernel in bursts \
-             of its own (with about one reading of the clock){wire}\n",
+            "{}: the receiver's program at the exit: {ns:.0} ns a frame of the bed's part, timed by the kernel in trials \
+             of its own (with about one reading of the clock){more}\n",
             row.frame
         ))
     });

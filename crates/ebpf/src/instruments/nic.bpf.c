@@ -7,7 +7,8 @@
  * Runs on the tester's CPU. A full ring is seen by the ledger's tracepoint, not here.
  *
  * `pass` is the NIC of the fronts whose ring is the kernel's own (napi, softirq): it only counts.
- * Each has a twin, which `mpps reset` swaps it for while frames arrive.
+ * Each program is here twice: the kernel skips an update of a link to the program that it has
+ * (`mpps reset --reset program`).
  */
 #include "nic.h"
 
@@ -106,7 +107,7 @@ int nic(struct xdp_md *ctx)
 }
 
 SEC("xdp.frags")
-int nic_twin(struct xdp_md *ctx)
+int nic_second(struct xdp_md *ctx)
 {
 	return into_ring(ctx);
 }
@@ -128,7 +129,7 @@ int pass(struct xdp_md *ctx)
 }
 
 SEC("xdp.frags")
-int pass_twin(struct xdp_md *ctx)
+int pass_second(struct xdp_md *ctx)
 {
 	return to_kernel(ctx);
 }

@@ -3,6 +3,8 @@
 use super::{Doubt, Surroundings, Weighed, Weight};
 use crate::facts::Change;
 use crate::one_run::Holder;
+use crate::search::saturation::Saturated;
+use crate::traffic::ReceiverPlace;
 use mpps_method::distance::{At, is_same_distance};
 use mpps_method::full_speed::{FullSpeed, REFERENCE_ROUND_TRIP_NS};
 use mpps_method::saturation::{FrameCost, Interval, Saturation};
@@ -33,6 +35,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let full_speed = weighed.saturated.full_speed.as_ref();
     doubts.extend(maximum.and_then(|maximum| other_state(maximum, full_speed)));
     doubts.extend(weighed.saturated.cost.as_ref().and_then(few_pairs));
+    doubts.extend(exit_untimed(weighed.saturated, around.receiver));
     doubts
 }
 
@@ -242,6 +245,18 @@ fn few_pairs(cost: &FrameCost) -> Option<Doubt> {
         seen: format!("the cost of a frame stands on {} pairs of trials", cost.pairs),
         why: "The other pairs do not count: the CPUs were in another state, or the machine disturbed them. The interval is the range of these pairs.",
         next: QUIETER,
+    })
+}
+
+fn exit_untimed(saturated: &Saturated, receiver: Option<ReceiverPlace>) -> Option<Doubt> {
+    let is_meant = receiver == Some(ReceiverPlace::Exit) && saturated.cost.is_some();
+    (is_meant && saturated.exit_program.is_none()).then(|| Doubt {
+        name: "exit-untimed",
+        weight: Weight::Unsure(1),
+        seen: "the receiver's program at the exit could not be timed, so the router's part of a frame's cost is too small"
+            .to_owned(),
+        why: "Through a wire that program is the first to read a frame's headers. What it waits for them is in the bed's part then.",
+        next: "Run again when the machine is quieter. The kernel has to time eBPF programs (BPF_ENABLE_STATS, Linux 5.8).",
     })
 }
 

@@ -27,6 +27,7 @@ use crate::bed::Bed;
 use crate::doubt::{self, ProfileDoubts};
 use crate::line::{self, interval};
 use crate::profile::Completeness;
+use crate::search::exit_program;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, sent};
 use crate::tester::{EvidenceProbe, Fault, PlantedFault, Tester, TesterError};
@@ -279,7 +280,9 @@ impl Explainer<'_> {
             .collect();
         self.keep_alike(&mut sampled);
         if self.depth == Depth::LowerLoads {
-            match wires.tell(&sampled, self.sends) {
+            let loads = [most, wires.most].map(|fps| Rate::from_fps(fps * LITTLE_MORE));
+            let exit = exit_program::measure(&mut self.tester, loads, None)?;
+            match wires.tell(&sampled, self.sends, exit) {
                 Ok(wire) => line.wire = Some(Box::new(wire)),
                 Err(why) => line.no_wire = Some(why),
             }

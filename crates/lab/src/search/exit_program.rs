@@ -1,52 +1,49 @@
-//! What the receiver's program at the DUT's exit costs by itself: behind the router, where that is a share of the bed's part
-//! of a frame's cost, and through a wire.
+//! What the receiver's program at the DUT's exit costs by itself, behind the router and through a wire.
 //!
-//! The program reads what the sender's CPU wrote. Behind a router that memory is near by then. Through a wire the program
-//! waits for it, on some machines for 100 ns.
+//! Who first reads a frame's headers waits for the memory that the sender's CPU wrote. Behind the router that is the router.
+//! Through a wire it is this program. So what it takes more through the wire belongs to the router's part of a frame's cost.
 //!
-//! The kernel times each run of the program, in bursts of their own. Nobody judges these, because timing makes frames dearer.
+//! The kernel times each run of the program, in short trials of their own, in turns. No rule judges them, because timing makes
+//! frames dearer. A pair counts if nothing disturbed it and if the CPUs were at the distance that the cost was measured at.
 
+use super::saturation::SENDER_MAX;
 use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
 use crate::trial;
 use mpps_linux::bpf::{self, ProgramRuns};
-use mpps_method::saturation::Interval;
+use mpps_method::distance::Distance;
+use mpps_method::saturation::{FrameCost, Interval, pairs_at};
+use mpps_method::{Offer, Rate, Span, Trial};
 
-/// Pairs of bursts, through the router and through a wire.
-const PAIRS: usize = 5;
-/// Frames of a burst, some 20 ms at overload.
-const BURST_FRAMES: u64 = 50_000;
+/// Pairs of trials, through the router and through a wire. Of nine an interval leaves out the outermost ones.
+const PAIRS: usize = 9;
+/// Fewer that count tell nothing.
+const PAIRS_MIN: usize = 3;
+/// Length of a trial: some 50 000 frames.
+const TIME: Span = Span::from_millis(25);
 
 /// Its time for each frame, ns. About one reading of the clock is in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExitProgram {
     /// Behind the router.
     pub router_ns: f64,
-    /// Through a wire in the router's place.
-    pub wire_ns: f64,
-    /// What it takes more through the wire, over the pairs.
+    /// What it takes more through a wire in the router's place.
     pub more_ns: Interval,
 }
 
-impl ExitProgram {
-    /// From pairs of the router's and the wire's. `None` without any.
-    fn from_pairs(pairs: &[[f64; 2]]) -> Option<Self> {
-        let over = |ns: fn(&[f64; 2]) -> f64| {
-            Interval::from_samples(&pairs.iter().map(ns).collect::<Vec<f64>>())
-        };
-        Some(Self {
-            router_ns: over(|[router, _]| *router)?.middle,
-            wire_ns: over(|[_, wire]| *wire)?.middle,
-            more_ns: over(|[router, wire]| wire - router)?,
-        })
-    }
-}
+/// A trial, and the program's time for each frame in it.
+type Timed = (Trial, f64);
 
-/// Times the program; `None` where none of ours stands at the exit, where the kernel does not time programs, or where no wire
-/// can be laid.
+/// Times the program at these loads, through the router and through a wire. `None` where none of ours stands at the exit, where
+/// the kernel does not time programs, where no wire can be laid, or where too few pairs count. With a `distance_ns` those at that
+/// CPU distance count.
 ///
 /// # Errors
 /// The tester failed.
-pub fn measure(tester: &mut Tester<'_>) -> Result<Option<ExitProgram>, TesterError> {
+pub fn measure(
+    tester: &mut Tester<'_>,
+    [router, wire]: [Rate; 2],
+    distance_ns: Option<f64>,
+) -> Result<Option<ExitProgram>, TesterError> {
     if tester.traffic.receiver != ReceiverPlace::Exit {
         return Ok(None);
     }
@@ -55,35 +52,86 @@ pub fn measure(tester: &mut Tester<'_>) -> Result<Option<ExitProgram>, TesterErr
     };
     let mut pairs = Vec::with_capacity(PAIRS);
     for turn in 0..PAIRS {
-        let mut pair = [None; 2];
-        for is_wire in [turn % 2 == 1, turn % 2 == 0] {
-            pair[usize::from(is_wire)] = burst(tester, is_wire)?;
+        let first_wire = turn % 2 == 1;
+        let first = timed(tester, [router, wire], first_wire)?;
+        let second = timed(tester, [router, wire], !first_wire)?;
+        let mut pair = [first, second];
+        if first_wire {
+            pair.reverse();
         }
         if let [Some(router), Some(wire)] = pair {
             pairs.push([router, wire]);
         }
     }
-    Ok(ExitProgram::from_pairs(&pairs))
+    Ok(ExitProgram::from_pairs(&pairs, distance_ns))
 }
 
-/// One burst, through the router or through a wire.
-fn burst(tester: &mut Tester<'_>, is_wire: bool) -> Result<Option<f64>, TesterError> {
+impl ExitProgram {
+    /// From pairs of the router's and the wire's.
+    fn from_pairs(pairs: &[[Timed; 2]], distance_ns: Option<f64>) -> Option<Self> {
+        let is_quiet = |(trial, _): &Timed| trial.stalls.is_empty() && trial.others.is_empty();
+        let pairs: Vec<&[Timed; 2]> = pairs
+            .iter()
+            .filter(|pair| pair.iter().all(is_quiet))
+            .collect();
+        let distance = |pair: &&[Timed; 2]| {
+            let [router, wire] = pair
+                .each_ref()
+                .map(|(trial, _)| Distance::from_trial(trial));
+            router.with(wire)
+        };
+        let distances: Vec<Distance> = pairs.iter().map(distance).collect();
+        let here = pairs_at(&distances, distance_ns);
+        let here: Vec<[f64; 2]> = here
+            .iter()
+            .filter_map(|&place| pairs.get(place))
+            .map(|pair| pair.each_ref().map(|(_, ns)| *ns))
+            .collect();
+        if here.len() < PAIRS_MIN {
+            return None;
+        }
+        let over = |ns: fn(&[f64; 2]) -> f64| {
+            Interval::from_samples(&here.iter().map(ns).collect::<Vec<f64>>())
+        };
+        Some(Self {
+            router_ns: over(|[router, _]| *router)?.middle,
+            more_ns: over(|[router, wire]| wire - router)?,
+        })
+    }
+}
+
+/// A cost with its parts as they are behind the router.
+#[must_use]
+pub fn corrected(cost: FrameCost, program: Option<&ExitProgram>) -> FrameCost {
+    program.map_or(cost, |program| cost.moved_to_router(program.more_ns))
+}
+
+/// One trial, through the router or through a wire, each at its load.
+fn timed(
+    tester: &mut Tester<'_>,
+    [router, wire]: [Rate; 2],
+    is_wire: bool,
+) -> Result<Option<Timed>, TesterError> {
     let passed = tester.places_passed;
-    let wire = match is_wire {
+    let laid = match is_wire {
         true => Wire::lay(tester.bed, &tester.ways())?,
         false => None,
     };
-    if is_wire && wire.is_none() {
+    if is_wire && laid.is_none() {
         return Ok(None);
     }
     let before = runs(tester)?;
-    trial::run_burst(tester, BURST_FRAMES)?;
+    let offer = Offer {
+        rate: if is_wire { wire } else { router }.min(SENDER_MAX),
+        duration: TIME,
+    };
+    let trial = trial::run(tester, &offer)?;
     let after = runs(tester)?;
     if is_wire {
         // The router met none of these destinations.
         tester.places_passed = passed;
     }
-    Ok(each(before, after))
+    Ok(each(before, after).map(|ns| (trial, ns)))
 }
 
 /// Of all directions' programs together.
@@ -110,6 +158,7 @@ fn each(before: ProgramRuns, after: ProgramRuns) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_method::{Disturbance, Window};
 
     #[test]
     fn a_run_costs_time_over_runs() {
@@ -118,14 +167,41 @@ mod tests {
         assert_eq!(each(at(10, 1_000), at(10, 1_000)), None);
     }
 
+    /// Trials at one CPU distance, and the program's times in them.
+    fn pair(ns: [f64; 2], round_trip_ns: u64) -> [Timed; 2] {
+        let window = Window {
+            round_trip_ns: Some(round_trip_ns),
+            work_ns: Some(200),
+            ..Window::default()
+        };
+        let trial = Trial {
+            windows: vec![window; 3],
+            ..Trial::default()
+        };
+        ns.map(|ns| (trial.clone(), ns))
+    }
+
     #[test]
     fn a_wire_is_compared_within_each_pair() {
         // The machine slows down in the second pair.
-        let pairs = [[40.0, 140.0], [80.0, 176.0], [42.0, 141.0]];
-        let found = ExitProgram::from_pairs(&pairs).expect("pairs");
-        assert_eq!((found.router_ns, found.wire_ns), (42.0, 141.0));
+        let mut pairs = vec![
+            pair([40.0, 140.0], 300),
+            pair([80.0, 176.0], 300),
+            pair([42.0, 141.0], 300),
+        ];
+        let found = ExitProgram::from_pairs(&pairs, Some(290.0)).expect("pairs");
+        assert_eq!(found.router_ns, 42.0);
         let more = found.more_ns;
         assert_eq!([more.low, more.middle, more.high], [96.0, 99.0, 100.0]);
-        assert_eq!(ExitProgram::from_pairs(&[]), None);
+        // Neither a pair at another distance nor a disturbed one counts.
+        pairs.push(pair([40.0, 45.0], 60));
+        pairs.push(pair([40.0, 400.0], 300));
+        pairs[4][1].0.stalls = vec![Disturbance {
+            cpu: 1,
+            from: Span::ZERO,
+            to: TIME,
+        }];
+        assert_eq!(ExitProgram::from_pairs(&pairs, Some(290.0)), Some(found));
+        assert_eq!(ExitProgram::from_pairs(&pairs[1..], Some(290.0)), None);
     }
 }

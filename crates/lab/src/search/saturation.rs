@@ -2,9 +2,10 @@
 //! the cost of a frame, and the most that the tester can offer.
 //!
 //! Trials take turns: a wire in place of the router, the router, and the router at a load little above its rate. A CPU
-//! that slows down for a while then slows all of them. The cost through the wire is the bed's part of a frame's cost.
+//! that slows down for a while then slows all of them. The cost through the wire, less what the receiver's program takes more
+//! there, is the bed's part of a frame's cost.
 
-use super::exit_program::{self, ExitProgram};
+use super::exit_program::{self, ExitProgram, corrected};
 use super::measurer::Measurer;
 use super::{JobError, Judged, Phase, Trials};
 use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
@@ -42,7 +43,7 @@ pub struct Saturated {
     pub full_speed: Option<FullSpeed>,
     /// The cost of a frame: the bed's part and the router's. `None`: no wire can be laid.
     pub cost: Option<FrameCost>,
-    /// The receiver's program at the DUT's exit. `None`: there is no such program, or nothing timed it.
+    /// The receiver's program at the DUT's exit. `None`: there is no such program, or it could not be timed.
     pub exit_program: Option<ExitProgram>,
     /// The highest load the tester can offer and receive.
     pub ceiling: Rate,
@@ -209,9 +210,13 @@ pub fn measure(
         ReceiverPlace::Exit => offered,
         ReceiverPlace::Port => carried.or(offered),
     };
-    let (cost, exit_program) = parts(tester, cost)?;
+    let exit_program = match cost {
+        Some(_) => time_exit(tester, found.maximum(), carried)?,
+        // Without a cost it is of no use.
+        None => None,
+    };
     Ok(Saturated {
-        cost,
+        cost: cost.map(|cost| corrected(cost, exit_program.as_ref())),
         exit_program,
         ceiling: ceiling.unwrap_or(sends).min(SENDER_MAX),
         overloaded: most.lost,
@@ -219,17 +224,18 @@ pub fn measure(
     })
 }
 
-/// A cost whose parts are those behind a router, and the program that tells them apart. Without a cost it is of no use.
-fn parts(
+/// Times the receiver's program a little above what router and wire carry, in the state of the maximum.
+fn time_exit(
     tester: &mut Tester<'_>,
-    cost: Option<FrameCost>,
-) -> Result<(Option<FrameCost>, Option<ExitProgram>), TesterError> {
-    let Some(cost) = cost else {
-        return Ok((None, None));
+    maximum: Option<&Saturation>,
+    carried: Option<Rate>,
+) -> Result<Option<ExitProgram>, TesterError> {
+    let Some((maximum, carried)) = maximum.zip(carried) else {
+        return Ok(None);
     };
-    let program = exit_program::measure(tester)?;
-    let parts = program.map_or(cost, |program| cost.less_waiting(program.more_ns));
-    Ok((Some(parts), program))
+    let loads = [maximum.forwarding.middle, carried.fps()];
+    let loads = loads.map(|fps| Rate::from_fps(fps * LITTLE_MORE));
+    exit_program::measure(tester, loads, maximum.distance_ns)
 }
 
 fn is_narrow(interval: &Interval) -> bool {

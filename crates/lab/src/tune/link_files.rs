@@ -4,12 +4,9 @@ use crate::facts::Root;
 use mpps_linux::setting::Setting;
 use std::collections::BTreeMap;
 
-/// Options of systemd.link(5) and the settings that they set. With `ReceiveChecksumOffload` and its like systemd sets
-/// whatever of it a driver has.
-const SYSTEMD: [(&str, &str); 24] = [
+/// Options of systemd.link(5) and the settings that they set. An option for a group of features stands here with one of them.
+const SYSTEMD: [(&str, &str); 21] = [
     ("MTUBytes", "class/net/*/mtu"),
-    ("RxChannels", "channels/rx"),
-    ("TxChannels", "channels/tx"),
     ("CombinedChannels", "channels/combined"),
     ("RxBufferSize", "rings/rx"),
     ("TxBufferSize", "rings/tx"),
@@ -18,7 +15,6 @@ const SYSTEMD: [(&str, &str); 24] = [
     ("AutoNegotiationFlowControl", "pause/autoneg"),
     ("RxCoalesceSec", "coalescing/rx-usecs"),
     ("TxCoalesceSec", "coalescing/tx-usecs"),
-    ("RxMaxCoalescedFrames", "coalescing/rx-frames"),
     ("TxMaxCoalescedFrames", "coalescing/tx-frames"),
     ("UseAdaptiveRxCoalesce", "coalescing/adaptive-rx"),
     ("UseAdaptiveTxCoalesce", "coalescing/adaptive-tx"),
@@ -42,18 +38,22 @@ const SYSTEMD: [(&str, &str); 24] = [
     ),
 ];
 /// Beginnings of the options that ethtool's script for interfaces(5) takes, and of the settings' names.
-const INTERFACES: [(&str, &str); 3] = [
+const INTERFACES: [(&str, &str); 4] = [
+    ("ethernet-pause-", "pause/"),
     ("hardware-dma-ring-", "rings/"),
     ("hardware-irq-coalesce-", "coalescing/"),
     ("offload-", "features/"),
 ];
 /// Features by the names that `ethtool -K` has for them.
-const SHORT: [(&str, &str); 8] = [
+const SHORT: [(&str, &str); 11] = [
     ("gro", "rx-gro"),
     ("lro", "rx-lro"),
     ("gso", "tx-generic-segmentation"),
     ("tso", "tx-tcp-segmentation"),
     ("rx", "rx-checksum"),
+    ("tx", "tx-checksum-ip-generic"),
+    ("sg", "tx-scatter-gather"),
+    ("ntuple", "rx-ntuple-filter"),
     ("rxvlan", "rx-vlan-hw-parse"),
     ("txvlan", "tx-vlan-hw-insert"),
     ("rxhash", "rx-hashing"),
@@ -71,13 +71,20 @@ impl LinkFiles {
             all.add_link(root, link);
         }
         // ifupdown configures a link after udev.
+        const MAIN: &str = "/etc/network/interfaces";
+        let main = root.text(MAIN);
+        let main = main.known().map_or("", String::as_str);
         let folder = "/etc/network/interfaces.d";
         let names = root.names(folder);
-        let more = names.known().into_iter().flatten();
-        let more = more.map(|name| format!("{folder}/{name}"));
-        for file in more.chain(["/etc/network/interfaces".to_owned()]) {
-            all.add_interfaces(root, &file);
+        let sourced = |line: &str| line.starts_with("source") && line.contains(folder);
+        if main.lines().any(sourced) {
+            for name in names.known().into_iter().flatten() {
+                let file = format!("{folder}/{name}");
+                let text = root.text(&file);
+                all.add_interfaces(text.known().map_or("", String::as_str), &file);
+            }
         }
+        all.add_interfaces(main, MAIN);
         all
     }
 
@@ -108,8 +115,10 @@ impl LinkFiles {
                     section = line;
                 } else if let ("[Link]", Some((key, value))) = (section, line.split_once('=')) {
                     let option = SYSTEMD.iter().find(|(option, _)| *option == key.trim());
-                    if let Some((_, name)) = option {
-                        self.set(link, name, as_kernel(name, value.trim()), file);
+                    let set =
+                        option.and_then(|(_, name)| Some((name, as_kernel(name, value.trim())?)));
+                    if let Some((name, value)) = set {
+                        self.set(link, name, value, file);
                     }
                 }
             }
@@ -117,14 +126,12 @@ impl LinkFiles {
     }
 
     /// Options of a stanza `iface LINK ...`.
-    fn add_interfaces(&mut self, root: &Root, file: &str) {
-        let text = root.text(file);
+    fn add_interfaces(&mut self, text: &str, file: &str) {
         let mut link = None;
-        for line in text.known().map_or("", String::as_str).lines() {
+        for line in text.lines() {
             let mut words = line.split_whitespace();
             match (words.next(), words.next(), link) {
                 (Some("iface"), name, _) => link = name,
-                (Some("auto" | "mapping" | "source"), ..) => link = None,
                 (Some("mtu"), Some(value), Some(link)) => {
                     self.set(link, "class/net/*/mtu", value.to_owned(), file);
                 }
@@ -153,26 +160,25 @@ fn of_interfaces(option: &str) -> Option<String> {
     Some(format!("{name}{}", long.map_or(rest, |(_, long)| long)))
 }
 
-/// A value of systemd as the kernel has it: `yes` is `on`, `50us` is 50.
-fn as_kernel(name: &str, value: &str) -> String {
-    let micros = |number: &str, times: f64| {
-        let number: f64 = number.trim().parse().ok()?;
+/// A value of systemd as the kernel has it: `yes` is `on`, `50us` is 50. `None`: it has no number here, as `max`.
+fn as_kernel(name: &str, value: &str) -> Option<String> {
+    let value = value.to_ascii_lowercase();
+    if is_switch(name) {
+        return match &*value {
+            "yes" | "y" | "true" | "t" | "on" | "1" => Some("on".to_owned()),
+            "no" | "n" | "false" | "f" | "off" | "0" => Some("off".to_owned()),
+            _ => None,
+        };
+    }
+    let units: &[(&str, f64)] = match name.ends_with("-usecs") {
+        true => &[("us", 1.0), ("ms", 1e3), ("s", 1e6), ("", 1e6)],
+        false => &[("", 1.0)],
+    };
+    let number = |(unit, times): &(&str, f64)| {
+        let number: f64 = value.strip_suffix(unit)?.trim().parse().ok()?;
         Some(format!("{:.0}", number * times))
     };
-    if name.ends_with("-usecs") {
-        let units = [("us", 1.0), ("ms", 1e3), ("s", 1e6), ("", 1e6)];
-        let mut found = units.iter();
-        let found = found.find_map(|(unit, times)| micros(value.strip_suffix(unit)?, *times));
-        return found.unwrap_or_else(|| value.to_owned());
-    }
-    match value.to_ascii_lowercase().as_str() {
-        "yes" | "true" | "on" => "on".to_owned(),
-        "no" | "false" | "off" => "off".to_owned(),
-        // A number of channels may be 1 as well.
-        "1" if is_switch(name) => "on".to_owned(),
-        "0" if is_switch(name) => "off".to_owned(),
-        _ => value.to_owned(),
-    }
+    units.iter().find_map(number)
 }
 
 fn is_switch(name: &str) -> bool {
@@ -231,7 +237,7 @@ mod tests {
     #[test]
     fn interfaces_name_options_of_ethtool() {
         let text = "auto wan\niface wan inet static\n  address 192.0.2.1/24\n  mtu 9000\n  offload-gro off\n\
-                    \thardware-dma-ring-rx 512\n  hardware-irq-coalesce-rx-usecs 8\n\nauto lan\n  offload-tso off\n";
+                    \thardware-dma-ring-rx 512\n  hardware-irq-coalesce-rx-usecs 8\n\niface lan inet dhcp\n";
         let file = "/etc/network/interfaces";
         let planted = Planted::new("interfaces", &[(file, text)]);
         let files = LinkFiles::read(&planted.root());
@@ -245,21 +251,21 @@ mod tests {
             let wanted = wanted.map(|wanted| (wanted.to_owned(), file.to_owned()));
             assert_eq!(value(&files, "wan", name), wanted, "{name}");
         }
-        assert_eq!(value(&files, "lan", "features/tx-tcp-segmentation"), None);
+        assert_eq!(value(&files, "lan", "rings/rx"), None);
     }
 
     #[test]
     fn times_of_systemd_become_microseconds() {
         for (value, wanted) in [
-            ("50us", "50"),
-            ("2ms", "2000"),
-            ("0.5s", "500000"),
-            ("1", "1000000"),
-            ("x", "x"),
+            ("50us", Some("50")),
+            ("2ms", Some("2000")),
+            ("0.5s", Some("500000")),
+            ("1", Some("1000000")),
+            ("1min", None),
         ] {
-            assert_eq!(as_kernel("coalescing/rx-usecs", value), wanted);
+            assert_eq!(as_kernel("coalescing/rx-usecs", value).as_deref(), wanted);
         }
-        assert_eq!(as_kernel("rings/rx", "max"), "max");
-        assert_eq!(as_kernel("features/rx-gro", "No"), "off");
+        assert_eq!(as_kernel("rings/rx", "max"), None);
+        assert_eq!(as_kernel("features/rx-gro", "No").as_deref(), Some("off"));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::undo::shown;
 use super::{Place, Seen, Standing, State};
-use mpps_linux::setting::Setting;
+use mpps_linux::setting::{self, Setting};
 use mpps_method::tune::{Kind, Profile, Row, Scope};
 
 /// Which rows are wanted.
@@ -82,7 +82,11 @@ impl Plan {
                     now: now.clone(),
                     value: value.to_owned(),
                 };
-                if let (Some(setting), Some((file, value))) = (&setting, &seen.at_boot) {
+                // What files of links set, our service sets again later.
+                let sysctl = setting
+                    .as_ref()
+                    .filter(|one| one.kind == setting::Kind::Sysctl);
+                if let (Some(setting), Some((file, value))) = (sysctl, &seen.at_boot) {
                     plan.at_boot.push(LeftOut {
                         id: one.row.id,
                         place: shown(setting),

@@ -67,6 +67,15 @@ pub struct Split {
     pub unplaced: Vec<(String, f64)>,
 }
 
+impl Split {
+    /// What lies in the router's stages, in ns.
+    #[must_use]
+    pub fn router_ns(&self) -> f64 {
+        let routers = self.stages.iter().filter(|cost| cost.of.is_routers());
+        routers.map(|cost| cost.ns).sum()
+    }
+}
+
 /// Splits the busy time of a frame. Each `seed` gives the same intervals every time. `None` without a sample that
 /// weighs something, or where a number is not finite.
 #[must_use]

@@ -51,7 +51,7 @@ fn verbose_tells_where_a_load_failed_why_and_the_pace() {
     );
     for line in [
         "64: passes 1.380 Mfps, fails 1.410 Mfps; 6 trials; the search was ended by: DUT\n",
-        "64: the receiver's program at the exit: 41 ns a frame of the bed's part, timed by the kernel in bursts of its \
+        "64: the receiver's program at the exit: 41 ns a frame of the bed's part, timed by the kernel in trials of its \
          own (with about one reading of the clock)\n",
         "64: 2.6 % of 10 Gbit/s, 1.04 Gbit/s, loss 0 %, DUT 100 % busy, 497 ns a frame in all\n",
         "a load passes by this rule: ndr: up to 5 trials of 1 s at a load, half of them without loss\n",

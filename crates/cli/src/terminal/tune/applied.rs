@@ -31,15 +31,11 @@ pub fn files_planned(plan: &Plan, files: &[File]) -> String {
 }
 
 fn at_boot(plan: &Plan, files: &[File]) -> String {
-    // Files before ours in the order of their names have no last word, and tuned leaves that to sysctl.d. Files of links
-    // are read before our service starts.
+    // Files before ours in the order of their names have no last word, and tuned leaves that to sysctl.d.
     let comes_later = |one: &&LeftOut| {
         let file = one.why.split(' ').next().unwrap_or_default();
         let name = file.rsplit('/').next().unwrap_or_default();
-        !files.is_empty()
-            && name.ends_with(".conf")
-            && name > "90-mpps.conf"
-            && name != "tuned.conf"
+        !files.is_empty() && name > "90-mpps.conf" && name != "tuned.conf"
     };
     let some: Vec<LeftOut> = plan.at_boot.iter().filter(comes_later).cloned().collect();
     stay("\nSet to something else by another file at boot", &some)

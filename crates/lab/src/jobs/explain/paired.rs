@@ -2,7 +2,6 @@
 
 use super::look::{Beside, Look};
 use super::split::Profiled;
-use super::wire::in_stages;
 use crate::jobs::sizes::counts;
 use crate::jobs::{JobError, Phase, Trials};
 use crate::search::saturation::block;
@@ -89,8 +88,8 @@ pub(super) fn change(
         .filter_map(|(base, own)| base.split.as_ref().zip(own.split.as_ref()))
         .collect();
     let alike_ns = alike * frame_ns;
-    let router = |split: &Split| in_stages(split, true);
-    let router = splits.iter().map(|(base, own)| router(own) - router(base));
+    let router = splits.iter();
+    let router = router.map(|(base, own)| own.router_ns() - base.router_ns());
     let router = paired_changes(&[router.collect()], alike_ns)?;
     let stages = Stage::ALL.iter().map(|stage| stage.to_string());
     let causes = Cause::ALL.iter().map(|cause| cause.to_string());

@@ -1,4 +1,5 @@
-//! A wire in the router's place, in turns with it: what it takes of each stage is the bed's part.
+//! A wire in the router's place, in turns with it: what it takes of each of the router's stages is the bed's part. Virtual
+//! NIC and exit are the bed's, whatever they take.
 
 use super::load::{forwards, load_of};
 use super::look::Beside;
@@ -8,6 +9,7 @@ use super::{Depth, Explainer};
 use crate::jobs::sizes::counts;
 use crate::jobs::{JobError, Phase, Trials};
 use crate::line::interval;
+use crate::search::exit_program::{ExitProgram, corrected};
 use crate::search::saturation::{LITTLE_MORE, SENDER_MAX, TRIAL, block};
 use mpps_method::distance::Distance;
 use mpps_method::saturation::{Block, FrameCost, pairs_at};
@@ -26,7 +28,7 @@ pub(super) struct Turn {
 #[derive(Default)]
 pub(super) struct Wires {
     /// The most that one was seen to carry, frames/s.
-    most: f64,
+    pub most: f64,
     /// Of each sampled pair: the distance of the CPUs in both, the router's parts, and the wire's trial.
     sampled: Vec<(Distance, Split, Profiled)>,
     /// Those that were not sampled: the router's, the wire's.
@@ -111,7 +113,12 @@ impl Wires {
     }
 
     /// What they say at the distance of these trials of the router. Else why not.
-    pub fn tell(self, router: &[Profiled], sends: Rate) -> Result<ProfiledWire, String> {
+    pub fn tell(
+        self,
+        router: &[Profiled],
+        sends: Rate,
+        exit: Option<ExitProgram>,
+    ) -> Result<ProfiledWire, String> {
         let steady = |one: &Profiled| match Distance::from_trial(&one.judged.trial) {
             Distance::Steady(at) => Some(at.round_trip_ns),
             Distance::Unknown | Distance::Changed => None,
@@ -136,26 +143,17 @@ impl Wires {
         let splits = wires.iter().filter_map(|wire| wire.split.as_ref());
         let splits: Vec<(&Split, &Split)> = splits.zip(&routers).collect();
         // Both are of one bed, so nothing but chance is in a difference.
-        let more = |is_routers| {
-            let of = |split: &Split| in_stages(split, is_routers);
-            let more = splits.iter().map(|(wire, router)| of(router) - of(wire));
-            let more = paired_changes(&[more.collect()], 0.0)?;
-            more.first().copied()
-        };
-        let (more, beds) = more(true).zip(more(false)).ok_or_else(few)?;
+        let more = splits.iter();
+        let more = more.map(|(wire, router)| router.router_ns() - wire.router_ns());
+        let more = paired_changes(&[more.collect()], 0.0).ok_or_else(few)?;
+        let more = more.first().ok_or_else(few)?;
         let names = Stage::ALL.iter().map(|stage| stage.to_string());
-        let mut stages = parts(names, &splits, |split| &split.stages, 0.0).ok_or_else(few)?;
-        let routers = Stage::ALL.iter().filter(|stage| stage.is_routers());
-        let routers: Vec<String> = routers.map(Stage::to_string).collect();
-        stages.retain(|part| routers.contains(&part.part));
+        let stages = parts(names, &splits, |split| &split.stages, 0.0).ok_or_else(few)?;
+        let routers = Stage::ALL.iter().map(|stage| stage.is_routers());
+        let stages = stages.into_iter().zip(routers);
         let [plain_router, plain_wire] = &self.plain;
         let unsampled = FrameCost::from_blocks(plain_router, plain_wire, distance_ns);
-        let waiting = mpps_method::Interval {
-            low: -beds.ns,
-            middle: -beds.ns,
-            high: -beds.ns,
-        };
-        let unsampled = unsampled.map(|cost| cost.less_waiting(waiting));
+        let unsampled = unsampled.map(|cost| corrected(cost, exit.as_ref()));
         Ok(ProfiledWire {
             load: load_of(&wires, sends).ok_or_else(few)?,
             pairs: wires.len() as u32,
@@ -164,15 +162,8 @@ impl Wires {
                 median: more.ns,
                 high: more.high,
             },
-            stages,
+            stages: stages.filter(|(_, is)| *is).map(|(part, _)| part).collect(),
             unsampled_router_ns: unsampled.map(|cost| interval(cost.router_ns)),
         })
     }
-}
-
-/// A frame's time in the router's stages, or in those of the bed.
-pub(super) fn in_stages(split: &Split, is_routers: bool) -> f64 {
-    let stages = split.stages.iter();
-    let there = stages.filter(|cost| cost.of.is_routers() == is_routers);
-    there.map(|cost| cost.ns).sum()
 }

@@ -89,9 +89,11 @@ impl Part {
     #[must_use]
     pub fn all_of(scripted: bool, has_process: bool) -> Vec<Self> {
         let is_there = |part: &Self| match part {
-            Self::Link | Self::Routes | Self::Program => true,
+            Self::Link | Self::Routes => true,
             Self::SetUp => scripted,
             Self::Process => has_process,
+            // On a bed it is the virtual NIC's, so only its name asks for it.
+            Self::Program => false,
         };
         Self::ALL.into_iter().filter(is_there).collect()
     }
@@ -103,7 +105,7 @@ impl Part {
         }
     }
 
-    /// Notes what has to be put back after the reset.
+    /// Prepares the reset, and notes what has to be put back after it.
     pub(super) fn prepare<'a>(
         self,
         tester: &mut Tester<'_>,

@@ -3,5 +3,4 @@
 pub mod front;
 pub mod napi_threads;
 pub mod polling;
-pub mod swap;
 pub mod virtual_nic;

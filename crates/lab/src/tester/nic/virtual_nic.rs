@@ -2,13 +2,12 @@
 
 use crate::bed::{Front, RssKey};
 use crate::tester::error::TesterError;
-use crate::tester::nic::swap::Swap;
 use crate::tester::programs::{self, attach_in, map_options, maps};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 use mpps_ebpf::instruments::nic::{HASH_INPUT_MAX, NicSkel, NicSkelBuilder, QUEUES_MAX};
-use mpps_linux::bpf::LinkKind;
+use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netns::NetNs;
-use mpps_linux::task;
+use mpps_linux::{Error, task};
 use mpps_wire::toeplitz;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -34,7 +33,7 @@ pub struct Nic {
     queues: u16,
     kthreads: Vec<(i32, usize)>,
     front: Front,
-    /// Whether the program's twin is there.
+    /// Whether the second of both programs is there.
     is_swapped: bool,
     link: OwnedFd,
 }
@@ -68,7 +67,12 @@ impl Nic {
             kthreads: Vec::new(),
             front: plan.front,
             is_swapped: false,
-            link: attach_in(dut, twins(&skel, plan.front)[0], ifindex, LinkKind::Xdp)?,
+            link: attach_in(
+                dut,
+                both_programs(&skel, plan.front)[0],
+                ifindex,
+                LinkKind::Xdp,
+            )?,
             skel,
         };
         if plan.front == Front::Cpumap {
@@ -108,13 +112,21 @@ impl Nic {
         Ok(())
     }
 
-    /// The next swap of the program for its twin, to be done once.
+    /// The next swap of both programs, to be done once and before another is asked for.
     pub fn swap(&mut self) -> Result<Swap, TesterError> {
-        let mut programs = twins(&self.skel, self.front);
+        let mut programs = both_programs(&self.skel, self.front);
         if self.is_swapped {
             programs.reverse();
         }
-        let swap = Swap::new(self.link.as_fd(), programs)?;
+        let copy = |fd: BorrowedFd<'_>| {
+            fd.try_clone_to_owned()
+                .map_err(|error| Error::from_io("copy a descriptor", "of the NIC", &error))
+        };
+        let [old, new] = programs;
+        let swap = Swap {
+            link: copy(self.link.as_fd())?,
+            programs: [copy(old)?, copy(new)?],
+        };
         self.is_swapped = !self.is_swapped;
         Ok(swap)
     }
@@ -142,12 +154,31 @@ impl Nic {
     }
 }
 
+/// A swap of the port's XDP program for another, as a data plane is upgraded: the link stays. It has descriptors of its own,
+/// so that it can be done beside the sender.
+#[derive(Debug)]
+pub struct Swap {
+    link: OwnedFd,
+    programs: [OwnedFd; 2],
+}
+
+impl Swap {
+    /// Swaps them.
+    ///
+    /// # Errors
+    /// What the kernel said; another program is attached.
+    pub fn run(&self) -> Result<(), TesterError> {
+        let [old, new] = &self.programs;
+        Ok(bpf::replace(self.link.as_fd(), [old.as_fd(), new.as_fd()])?)
+    }
+}
+
 /// The program of a front, and the same once more.
-fn twins<'a>(skel: &'a NicSkel<'static>, front: Front) -> [BorrowedFd<'a>; 2] {
+fn both_programs<'a>(skel: &'a NicSkel<'static>, front: Front) -> [BorrowedFd<'a>; 2] {
     let programs = &skel.progs;
     match front {
-        Front::Cpumap => [programs.nic.as_fd(), programs.nic_twin.as_fd()],
-        Front::Napi | Front::Softirq => [programs.pass.as_fd(), programs.pass_twin.as_fd()],
+        Front::Cpumap => [programs.nic.as_fd(), programs.nic_second.as_fd()],
+        Front::Napi | Front::Softirq => [programs.pass.as_fd(), programs.pass_second.as_fd()],
     }
 }
 
