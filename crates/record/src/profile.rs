@@ -131,8 +131,7 @@ pub struct ProfiledWire {
     pub router_ns: Interval<f64>,
     /// The router's part of each of its stages. The intervals hold together in 19 of 20 profiles.
     pub stages: Vec<PartChange>,
-    /// The router's part from pairs that were not sampled, less the bed's stages of those that were; null with fewer than 2
-    /// of them.
+    /// The router's part from pairs that were not sampled, by the rule of a `result` line; null with fewer than 2 of them.
     pub unsampled_router_ns: Option<Interval<f64>>,
 }
 

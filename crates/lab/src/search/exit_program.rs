@@ -34,8 +34,8 @@ pub struct ExitProgram {
 type Timed = (Trial, f64);
 
 /// Times the program at these loads, through the router and through a wire. `None` where none of ours stands at the exit, where
-/// the kernel does not time programs, where no wire can be laid, or where too few pairs count. With a `distance_ns` those at that
-/// CPU distance count.
+/// the kernel does not time programs, where a load is 0, where no wire can be laid, or where too few pairs count. With a
+/// `distance_ns` those at that CPU distance count.
 ///
 /// # Errors
 /// The tester failed.
@@ -44,7 +44,8 @@ pub fn measure(
     [router, wire]: [Rate; 2],
     distance_ns: Option<f64>,
 ) -> Result<Option<ExitProgram>, TesterError> {
-    if tester.traffic.receiver != ReceiverPlace::Exit {
+    let is_known = [router, wire].iter().all(|load| *load > Rate::ZERO);
+    if tester.traffic.receiver != ReceiverPlace::Exit || !is_known {
         return Ok(None);
     }
     let Ok(_timing) = bpf::time_runs() else {

@@ -17,10 +17,10 @@ const TUNED: [&str; 4] = [
 /// A profile may include another; so deep is looked.
 const INCLUDES_MAX: usize = 8;
 
-/// What is set, with its value and the file that sets it last.
+/// Settings that files set.
 #[derive(Debug, Default)]
 pub(super) struct BootFiles {
-    /// By the path below /proc/sys.
+    /// Each by its path below /proc/sys, with its value and the file that sets it last.
     sysctls: BTreeMap<String, (String, String)>,
     links: LinkFiles,
 }
