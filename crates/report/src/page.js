@@ -32,17 +32,33 @@ for (const table of document.querySelectorAll("table.sortable")) {
         return down ? -order : order;
       });
       body.append(...keys.map((key) => key.row));
+      table.dispatchEvent(new Event("sorted"));
     });
   });
 }
-for (const input of document.querySelectorAll(".filter input")) {
-  const rows = input.closest("details").querySelector("tbody").rows;
-  input.addEventListener("input", () => {
+// A browser takes seconds to lay out 10 000 rows: it shows so many until it is asked for all.
+const ROWS = 500;
+for (const table of document.querySelectorAll("table.trials")) {
+  const input = table.closest("details").querySelector(".filter input");
+  const more = document.createElement("button");
+  let most = ROWS;
+  const lay = () => {
     const words = input.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
-    for (const row of rows) {
-      const cells = Array.from(row.cells, (cell) => plain(cell).toLowerCase());
+    let fitting = 0;
+    for (const row of table.tBodies[0].rows) {
+      const cells = words.length && Array.from(row.cells, (cell) => plain(cell).toLowerCase());
       const has = (word) => cells.some((cell) => /^[\d.]+$/.test(word) ? cell === word : cell.includes(word));
-      row.hidden = !words.every(has);
+      row.hidden = !words.every(has) || ++fitting > most;
     }
+    more.hidden = fitting <= most;
+    more.textContent = `Show all ${fitting} rows`;
+  };
+  more.addEventListener("click", () => {
+    most = Infinity;
+    lay();
   });
+  input.addEventListener("input", lay);
+  table.addEventListener("sorted", lay);
+  table.parentNode.after(more);
+  lay();
 }

@@ -30,12 +30,20 @@ head.querySelector("button").click();
 tell("rising", rising(numbers()));
 head.querySelector("button").click();
 tell("falling", rising(numbers().reverse()));
+const seen = () => all("tbody tr", trials).filter((row) => !row.hidden).length;
+tell("seen", seen());
+const more = trials.parentNode.nextElementSibling;
+if (more) {
+  tell("more", more.hidden ? "" : more.textContent);
+  more.click();
+  tell("seen of all", seen());
+}
 const filter = document.querySelector(".filter input");
 if (filter) {
   filter.value = "gate";
   filter.dispatchEvent(new Event("input"));
 }
-tell("filtered", all("tbody tr", trials).filter((row) => !row.hidden).length);
+tell("filtered", seen());
 const mark = document.querySelector("g.mark");
 mark.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
 tell("shown", mark.closest(".plot").querySelector("output").textContent.length > 10);
@@ -153,6 +161,8 @@ fn a_browser_shows_one_run() {
     };
     let wanted = [
         ("rows", "15"),
+        ("seen", "15"),
+        ("more", ""),
         ("filtered", "5"),
         ("plot Rate by frame size", "4"),
         ("plot 64 B: the search as it went", "10"),
@@ -248,7 +258,13 @@ fn a_browser_shows_ten_thousand_trials() {
     let Some(told) = opened("long", &page) else {
         return;
     };
-    check(&told, &[("rows", "10000")]);
+    let wanted = [
+        ("rows", "10000"),
+        ("seen", "500"),
+        ("more", "Show all 10000 rows"),
+        ("seen of all", "10000"),
+    ];
+    check(&told, &wanted);
 }
 
 #[test]

@@ -288,9 +288,18 @@ fn a_wire_tells_the_routers_part() {
         ],
         unsampled_router_ns: Some(span(251.0)),
     };
-    let wire = serde_json::to_string(&wire).expect("JSON");
-    let text = lines::profiles().replacen("\"wire\":null", &format!("\"wire\":{wire}"), 1);
-    let page = page_of(text.as_bytes());
+    let page = |wire: &ProfiledWire| {
+        let wire = serde_json::to_string(wire).expect("JSON");
+        let text = lines::profiles().replacen("\"wire\":null", &format!("\"wire\":{wire}"), 1);
+        page_of(text.as_bytes())
+    };
+    let mut before = wire.clone();
+    before.stages.push(more("virtual NIC", 12.0));
+    assert!(page(&before).contains(
+        "A wire in the router's place takes 441 ns of it. The router's part is 259 ns (249 to 269)"
+    ));
+    assert!(page(&before).contains("takes 441 ns a frame. In all, the router takes 259 ns"));
+    let page = page(&wire);
     for wanted in [
         "The bed's part is 441 ns, the router's 259 ns (249 to 269): routing 120, prerouting 80, TX 59. \
          The router's CPU limits.",

@@ -205,4 +205,18 @@ mod tests {
         assert_eq!(ExitProgram::from_pairs(&pairs, Some(290.0)), Some(found));
         assert_eq!(ExitProgram::from_pairs(&pairs[1..], Some(290.0)), None);
     }
+
+    #[test]
+    fn the_distance_asked_for_counts_though_another_is_seen_more() {
+        let mut pairs = vec![pair([40.0, 140.0], 300); 4];
+        pairs.extend(vec![pair([40.0, 45.0], 60); 3]);
+        let more = |distance_ns| {
+            let found = ExitProgram::from_pairs(&pairs, distance_ns).expect("pairs");
+            found.more_ns.middle
+        };
+        assert_eq!(
+            (more(Some(60.0)), more(Some(300.0)), more(None)),
+            (5.0, 100.0, 100.0)
+        );
+    }
 }

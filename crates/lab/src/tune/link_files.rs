@@ -255,6 +255,20 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_is_not_sourced_is_not_read() {
+        let folder = "/etc/network/interfaces.d";
+        let read = |name: &str, main: &str| {
+            let more = format!("{folder}/wan");
+            let text = "iface wan inet dhcp\n  offload-gro off\n";
+            let planted = Planted::new(name, &[("/etc/network/interfaces", main), (&more, text)]);
+            value(&LinkFiles::read(&planted.root()), "wan", "features/rx-gro")
+        };
+        let found = read("sourced", &format!("source {folder}/*\n"));
+        assert_eq!(found, Some(("off".to_owned(), format!("{folder}/wan"))));
+        assert_eq!(read("not-sourced", &format!("# source {folder}/*\n")), None);
+    }
+
+    #[test]
     fn times_of_systemd_become_microseconds() {
         for (value, wanted) in [
             ("50us", Some("50")),

@@ -314,6 +314,21 @@ fn a_plan_leaves_out_what_disrupts() {
     );
 }
 
+/// Files of links are read when a link comes: our service writes after them.
+#[test]
+fn only_files_of_sysctls_set_again_at_boot() {
+    let (_planted, machine) = router("at-boot");
+    let told = |id: &str| {
+        let mut standing = standing(&machine, id, Profile::Router);
+        let other = ("/etc/x".to_owned(), "0".to_owned());
+        standing.seen[0].at_boot = Some(other);
+        Plan::new(&[standing], Profile::Router, &Choice::default(), true)
+            .at_boot
+            .len()
+    };
+    assert_eq!((told("ip_forward"), told("governor")), (1, 0));
+}
+
 #[test]
 fn a_tool_that_is_missing_is_named() {
     assert_eq!(

@@ -1,6 +1,7 @@
 use super::super::tests::{found_by, result};
 use super::super::{Gated, Saturated, Searched};
 use super::*;
+use crate::search::exit_program::ExitProgram;
 use mpps_method::saturation::Window;
 use mpps_method::{CpuExchange, CpuSpeed, LimitedBy, Stability};
 
@@ -32,6 +33,34 @@ fn a_cost_of_two_pairs_is_doubted() {
     };
     assert!(of(2).is_some_and(|doubt| doubt.seen.ends_with("stands on 2 pairs of trials")));
     assert_eq!(of(3), None);
+}
+
+#[test]
+fn a_cost_with_an_untimed_exit_is_doubted() {
+    let part = Interval::default();
+    let cost = FrameCost {
+        bed_ns: part,
+        router_ns: part,
+        total_ns: part,
+        pairs: 5,
+    };
+    let timed = ExitProgram {
+        router_ns: 40.0,
+        more_ns: part,
+    };
+    let doubted = |cost, exit_program, receiver| {
+        let saturated = Saturated {
+            cost,
+            exit_program,
+            ..Saturated::default()
+        };
+        exit_untimed(&saturated, receiver).is_some()
+    };
+    let exit = Some(ReceiverPlace::Exit);
+    assert!(doubted(Some(cost), None, exit));
+    assert!(!doubted(Some(cost), Some(timed), exit));
+    assert!(!doubted(Some(cost), None, Some(ReceiverPlace::Port)));
+    assert!(!doubted(None, None, exit));
 }
 
 #[test]
