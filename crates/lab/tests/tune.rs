@@ -1,13 +1,15 @@
 //! Settings of the catalogue that are switched on a bed while it is measured.
 
 use crate::support;
-use mpps_lab::bed::{Bed, BedPlan, Front};
+use mpps_lab::bed::{Bed, BedPlan, Change, Front};
 use mpps_lab::clock::{Deadline, monotonic_ns};
 use mpps_lab::jobs::compare::{ComparePlan, Variant};
 use mpps_lab::jobs::settings::{self, Earlier, PROFILES, Recorded, SettingsPlan, beds};
 use mpps_lab::jobs::{Observer, Report};
+use mpps_lab::journal::{self, Entry};
 use mpps_lab::traffic::{ReceiverPlace, Traffic};
-use mpps_lab::tune::toggle::{Ground, Level, PLACEBO, Toggle, Unmeasured, check};
+use mpps_lab::tune::measurable::{Ground, Reach, Unmeasured, check};
+use mpps_lab::tune::toggle::{Level, PLACEBO, Toggle};
 use mpps_linux::setting::{Kind, Setting};
 use mpps_linux::spawn::{self, Terms};
 use mpps_method::saturation::{Block, Window};
@@ -228,6 +230,7 @@ fn plan() -> SettingsPlan {
         rows: Vec::new(),
         beds: 0,
         is_named: true,
+        reach: Reach::Router,
         is_screen: false,
         by_stage: false,
         traffic: support::traffic(),
@@ -344,6 +347,51 @@ fn each_switch_is_taken_back() {
     assert!(made.len() >= 10, "{made:?}");
 }
 
+/// What holds for the whole machine is switched where the user allows it. The journal has it before, and the bed takes it
+/// back though nobody else does.
+#[test]
+fn a_machines_setting_goes_back_with_the_bed() {
+    if !support::can_run() {
+        return;
+    }
+    let plan = BedPlan {
+        nic: Front::Softirq,
+        ..support::plan()
+    };
+    let traffic = support::traffic();
+    let can = |id: &str, reach, is_named| {
+        let at = Ground {
+            bed: &plan,
+            traffic: &traffic,
+            receiver: None,
+            is_named,
+            reach,
+        };
+        check(row(id), &at).is_ok()
+    };
+    let machine = Reach::Machine;
+    assert!(!can("netdev_budget", Reach::Router, true) && can("netdev_budget", machine, false));
+    assert!(!can("clocksource", machine, false) && can("clocksource", machine, true));
+    assert!(!can("services", machine, true), "nothing stops a service");
+    let bed = Bed::raise(&plan).expect("a bed");
+    let setting = Setting::sysctl("net.core.netdev_budget");
+    let before = setting.read().expect("a number");
+    let mut toggle = Toggle::new(row("netdev_budget"), &bed).expect("a switch");
+    assert_eq!(setting.read().ok().as_ref(), Some(&before), "it was tried");
+    let other = match toggle.bed_level() {
+        Level::From => Level::To,
+        Level::To => Level::From,
+    };
+    toggle.set(other).expect("its other level");
+    assert_ne!(setting.read().ok().as_ref(), Some(&before));
+    let entries = journal::peek::<Change>(bed.name()).expect("a journal");
+    let has_it = |entry: &Entry<Change>| matches!(entry, Entry::Change(Change::Setting { change }) if change.setting.name.ends_with("netdev_budget") && change.before == before);
+    assert!(entries.iter().any(has_it));
+    drop(toggle);
+    bed.lower().expect("lowered");
+    assert_eq!(setting.read().ok(), Some(before));
+}
+
 /// Settings that can be switched on such a bed, whatever traffic they need.
 fn measurable(bed: &BedPlan) -> Vec<&'static Row> {
     let six = Traffic {
@@ -356,6 +404,7 @@ fn measurable(bed: &BedPlan) -> Vec<&'static Row> {
         traffic,
         receiver,
         is_named,
+        reach: Reach::Router,
     };
     let four = support::traffic();
     let all = [
@@ -386,6 +435,7 @@ fn what_cannot_act_is_inert() {
         traffic,
         receiver: None,
         is_named,
+        reach: Reach::Router,
     };
     let inert = |id: &str, at: &Ground<'_>| matches!(check(row(id), at), Err(Unmeasured::Inert(_)));
     let softirq = BedPlan {

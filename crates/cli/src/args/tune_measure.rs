@@ -35,6 +35,9 @@ pub struct MeasureSettingsArgs {
     /// Only settings of this group
     #[arg(long, value_name = "GROUP", hide_possible_values = true, value_parser = names(&GROUPS), help_heading = "Settings")]
     pub group: Option<String>,
+    /// Also switch settings that hold for the whole machine; they are put back
+    #[arg(long, help_heading = "Settings")]
+    pub allow_system_changes: bool,
     /// A difference smaller than this need not be found: a setting ends when its interval lies within it
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = share, help_heading = "Settings")]
     pub within: f64,

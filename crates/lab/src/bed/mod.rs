@@ -37,6 +37,7 @@ pub use setup::{
 
 use crate::dut::Dut;
 use crate::journal::{self, Journal, Mark};
+use mpps_linux::setting::SettingChange;
 use std::sync::Mutex;
 
 /// One of the bed's four ports, in the order frames pass them.
@@ -146,6 +147,17 @@ impl Bed {
     /// A file in the bed's folder could not be read.
     pub fn set_up_output(&self) -> Result<SetUpOutput, BedError> {
         setup::output(self)
+    }
+
+    /// Announces a change of a setting, which is put back with the bed at the latest.
+    ///
+    /// # Errors
+    /// The entry could not be synced: the change is not to be made then.
+    pub fn announce(&self, change: SettingChange) -> Result<(), BedError> {
+        if let Some(journal) = &self.journal {
+            journal.shared()?.announce(&Change::Setting { change })?;
+        }
+        Ok(())
     }
 
     fn put_back(&mut self) -> Result<(), BedError> {

@@ -17,7 +17,8 @@ use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::search::saturation::{LITTLE_MORE, SENDER_MAX, block, paced};
 use crate::traffic::Traffic;
-use crate::tune::toggle::{self, Ground, PLACEBO, Toggle, Unmeasured};
+use crate::tune::measurable::{self, Ground, Reach, Unmeasured};
+use crate::tune::toggle::{PLACEBO, Toggle};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::compare::{Comparison, Measure, Rule};
 use mpps_method::tune::Row;
@@ -47,6 +48,8 @@ pub struct SettingsPlan {
     pub beds: usize,
     /// Whether the user named them, and knows whether the bed has what they need.
     pub is_named: bool,
+    /// What may be switched.
+    pub reach: Reach,
     /// Whether many are switched at once.
     pub is_screen: bool,
     /// Whether what acts is profiled at both levels.
@@ -189,9 +192,10 @@ pub fn measure(
         traffic: &plan.traffic,
         receiver: plan.how.receiver,
         is_named: plan.is_named,
+        reach: plan.reach,
     };
     for row in &plan.rows {
-        let can = toggle::check(row, &at);
+        let can = measurable::check(row, &at);
         match can.and_then(|()| Toggle::new(row, bed)) {
             Ok(toggle) => toggles.push(toggle),
             Err(why) => effects.push(unmeasured(row, why)),

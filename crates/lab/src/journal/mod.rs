@@ -135,6 +135,18 @@ impl Journal {
         self.file.try_clone().map_err(self.failed("share"))
     }
 
+    /// The same journal, for an entry more.
+    ///
+    /// # Errors
+    /// No more files can be opened.
+    pub fn shared(&self) -> Result<Self> {
+        Ok(Self {
+            folder: self.folder.clone(),
+            file: self.lend()?,
+            written: self.written,
+        })
+    }
+
     /// Owns the journal of this name by the file that is this process's standard input.
     ///
     /// # Errors

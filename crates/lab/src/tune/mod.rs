@@ -8,6 +8,7 @@ mod guard;
 mod layout;
 mod link_files;
 mod machine;
+pub mod measurable;
 pub mod persist;
 mod place;
 mod plan;

@@ -1,7 +1,8 @@
 //! A setting of the catalogue as a part of a set-up script, for a bed that does not stand yet.
 
+use super::measurable::{Reach, Unmeasured, check_front, check_switch};
 use super::place::places_at;
-use super::toggle::{Unmeasured, check_front, check_switch, commands};
+use super::toggle::commands;
 use crate::bed::BedPlan;
 use mpps_linux::setting::Setting;
 use mpps_method::tune::Row;
@@ -53,7 +54,7 @@ pub fn check_value(row: &'static Row, value: &str) -> Result<(), String> {
 /// Why it cannot have it.
 pub fn steps(row: &'static Row, value: &str, plan: &BedPlan) -> Result<Vec<Step>, Unmeasured> {
     check_front(row, plan)?;
-    check_switch(row)?;
+    check_switch(row, Reach::Router)?;
     if let Some([on, _]) = commands(row) {
         let is_bare = row.levels().first() == Some(&value);
         return Ok(if is_bare {

@@ -1,15 +1,14 @@
-//! A setting of the catalogue as a switch of a bed: between what the bed has and one other level. Only what holds in the
-//! router's namespace alone, or at its ports, is switched.
+//! A setting of the catalogue as a switch of a bed: between what the bed has and one other level. What holds for the whole
+//! machine is switched where the user allows it; the bed's journal has its value before.
 
+use super::measurable::{NEEDS, Unmeasured, is_of_machine, kernel_lacks, needs};
 use super::place::places_at;
-use crate::bed::{Bed, BedPlan};
-use crate::traffic::{ReceiverPlace, Traffic};
+use crate::bed::Bed;
 use mpps_linux::netns::NetNs;
 use mpps_linux::packet::{Filter, PacketSocket};
 use mpps_linux::setting::{Setting, SettingChange};
 use mpps_linux::spawn::{self, Terms};
-use mpps_method::Transport;
-use mpps_method::tune::{CATALOGUE, Kind, Profile, Row, Scope};
+use mpps_method::tune::{CATALOGUE, Profile, Row};
 use std::process::Command;
 
 /// Name of the switch that cannot act: a neighbour's time-out of the loopback interface, which no frame passes.
@@ -20,15 +19,6 @@ const PLACEBO_LEVEL: &str = "61";
 const NO_TOOL: &str = "no ";
 /// In place of a command: a packet socket at the incoming port, whose filter takes nothing.
 const TAP: &str = "tap";
-
-/// Why a setting is not measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unmeasured {
-    /// It cannot act on this bed.
-    Inert(String),
-    /// It may act, and mpps cannot switch it here.
-    NotSwitched(String),
-}
 
 /// Which of its two levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,41 +36,6 @@ enum Way {
     Commands { on: &'static str, off: &'static str },
     Tap(Option<PacketSocket>),
 }
-
-/// Where settings are to be measured.
-#[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
-    /// The bed.
-    pub bed: &'a BedPlan,
-    /// What is sent.
-    pub traffic: &'a Traffic,
-    /// Where the tester receives; `None`: chosen on the bed.
-    pub receiver: Option<ReceiverPlace>,
-    /// Whether the user named the settings, and knows whether the bed has what they need.
-    pub is_named: bool,
-}
-
-type IsMet = fn(&Ground<'_>) -> bool;
-
-/// Needs of settings that mpps can check, by their words in the catalogue.
-const NEEDS: [(&str, IsMet); 7] = [
-    ("a DUT of several CPUs", |at| at.bed.cpus.dut.len() > 1),
-    ("frames of IPv4", |at| !at.traffic.ipv6),
-    ("frames of IPv6", |at| at.traffic.ipv6),
-    ("frames of TCP", |at| at.traffic.transport != Transport::Udp),
-    ("long runs of frames of a flow", |at| at.traffic.flows == 1),
-    ("frames to the tester's own address", |at| {
-        at.traffic.destinations.is_none()
-    }),
-    ("--receiver port", |at| {
-        let place = at.receiver;
-        place.map_or(at.is_named, |place| place == ReceiverPlace::Port)
-    }),
-];
-/// Before what a kernel may lack; only switching tells.
-const KERNEL: &str = "a kernel with ";
-/// What nobody can take back on a bed, so that it would stay for all settings of a run.
-const OWN_RUN: &str = "a run of its own";
 
 /// A switch.
 #[derive(Debug)]
@@ -100,78 +55,12 @@ pub struct Toggle<'bed> {
     /// Whether the bed has `from`.
     bed_has_from: bool,
     is_changed: bool,
+    /// Whether it holds for the whole machine.
+    is_of_machine: bool,
     way: Way,
     /// The switch of `with`.
     around: Option<Box<Toggle<'bed>>>,
     bed: &'bed Bed,
-}
-
-/// Whether a setting can act there and be switched.
-///
-/// # Errors
-/// Why not.
-pub fn check(row: &Row, at: &Ground<'_>) -> Result<(), Unmeasured> {
-    check_front(row, at.bed)?;
-    let is_made = !(row.bed_on.is_empty() && row.bed_with.is_empty());
-    for need in needs(row) {
-        let known = NEEDS.iter().find(|(words, _)| *words == need);
-        if need == OWN_RUN && !at.is_named {
-            let why = "needs a run of its own, by --only";
-            return Err(Unmeasured::NotSwitched(why.to_owned()));
-        }
-        if !known.map_or(is_made || at.is_named, |(_, is_met)| is_met(at)) {
-            return Err(Unmeasured::Inert(lacking(need)));
-        }
-    }
-    check_switch(row)
-}
-
-/// Why a setting cannot act without what it needs.
-fn lacking(needs: &str) -> String {
-    match needs.starts_with("the bed sets") {
-        true => needs.to_owned(),
-        false => format!("needs {needs}"),
-    }
-}
-
-/// Whether a setting acts at the front of such a bed.
-///
-/// # Errors
-/// Why not.
-pub(super) fn check_front(row: &Row, bed: &BedPlan) -> Result<(), Unmeasured> {
-    let front = bed.nic.name();
-    let why = match &row.fronts[..] {
-        [] if row.needs.is_empty() => "no bed's frames meet it".to_owned(),
-        [] => lacking(row.needs),
-        fronts if fronts.contains(&front) => return Ok(()),
-        fronts => format!("acts at the front {}, not at {front}", fronts.join(" or ")),
-    };
-    Err(Unmeasured::Inert(why))
-}
-
-/// Whether mpps knows how to switch a setting of a bed's router.
-///
-/// # Errors
-/// Why not.
-pub(super) fn check_switch(row: &Row) -> Result<(), Unmeasured> {
-    let not = |why: &str| Err(Unmeasured::NotSwitched(why.to_owned()));
-    if !row.bed_on.is_empty() || row.beds().is_some() {
-        return Ok(());
-    }
-    match row.scope {
-        Scope::Namespace | Scope::Interface => {}
-        Scope::Boot => return not("needs another boot or kernel"),
-        Scope::Host | Scope::Cpu | Scope::Irq => {
-            return not("holds for the whole machine, which stays as it is");
-        }
-    }
-    if row.places.iter().any(|place| place.kind == Kind::Command) {
-        return not("the catalogue has no commands to switch it: see mpps compare");
-    }
-    if row.levels().is_empty() && row.advice(Profile::Router).values.is_empty() {
-        return not("the catalogue names no second level");
-    }
-    Ok(())
 }
 
 impl<'bed> Toggle<'bed> {
@@ -193,12 +82,14 @@ impl<'bed> Toggle<'bed> {
             needs: (unchecked.first().filter(|_| !is_made)).map_or("", |need| need),
             bed_has_from: true,
             is_changed: false,
+            is_of_machine: is_of_machine(row),
             way: Way::Values(Vec::new()),
             around: around.map(Box::new),
             bed,
         };
         let tried = toggle.begin().and_then(|()| {
             toggle.choose(row)?;
+            toggle.announce()?;
             toggle.change()
         });
         // What could not be made goes as well, as far as it was made.
@@ -232,6 +123,7 @@ impl<'bed> Toggle<'bed> {
             needs: "",
             bed_has_from: true,
             is_changed: false,
+            is_of_machine: false,
             way: Way::Values(vec![change]),
             around: None,
             bed,
@@ -274,7 +166,7 @@ impl<'bed> Toggle<'bed> {
             });
             each.collect::<Result<Vec<_>, String>>()
         };
-        let read = at_router(self.bed)?.run(read).map_err(words)??;
+        let read = self.at_place(read)??;
         let holds = |level: &str| {
             let mut read = read.iter();
             read.all(|(setting, before, _)| setting.is_same(level, before))
@@ -289,9 +181,8 @@ impl<'bed> Toggle<'bed> {
         };
         let changes = read.iter().map(|(setting, before, advised)| {
             let value = value(*advised).ok_or("the catalogue names no second level")?;
-            let change = at_router(self.bed)?.run(|| setting.clone().change_to(value));
-            let change = change.and_then(|change| change).map_err(words)?;
-            Ok((before.clone(), change))
+            let change = self.at_place(|| setting.clone().change_to(value))?;
+            Ok((before.clone(), change.map_err(words)?))
         });
         let changes: Vec<(String, SettingChange)> = changes.collect::<Result<_, String>>()?;
         let (bare, first) = changes.first().ok_or("it has no place here")?;
@@ -301,6 +192,24 @@ impl<'bed> Toggle<'bed> {
         };
         self.way = Way::Values(changes.into_iter().map(|(_, change)| change).collect());
         Ok(())
+    }
+
+    /// Does something where its values are: at the router, or here.
+    fn at_place<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
+        match self.is_of_machine {
+            true => Ok(work()),
+            false => at_router(self.bed)?.run(work).map_err(words),
+        }
+    }
+
+    /// Has the values of a machine's setting put back after a crash. The namespace of a router goes with its bed.
+    fn announce(&self) -> Result<(), String> {
+        let changes: &[SettingChange] = match &self.way {
+            Way::Values(changes) if self.is_of_machine => changes,
+            _ => &[],
+        };
+        let mut changes = changes.iter().cloned();
+        changes.try_for_each(|change| self.bed.announce(change).map_err(words))
     }
 
     /// The level that the bed has.
@@ -365,9 +274,9 @@ impl<'bed> Toggle<'bed> {
                 Ok(())
             }
             Way::Values(changes) => {
+                let changes = changes.clone();
                 let apply = || changes.iter().try_for_each(SettingChange::apply);
-                let applied = at_router(self.bed)?.run(apply);
-                applied.and_then(|applied| applied).map_err(words)
+                self.at_place(apply)?.map_err(words)
             }
         }
     }
@@ -391,17 +300,6 @@ impl<'bed> Toggle<'bed> {
 /// The setting that has to be on at both levels.
 fn with(row: &Row) -> Option<&'static Row> {
     CATALOGUE.iter().find(|other| other.id == row.bed_with)
-}
-
-/// What a setting needs, one thing each.
-fn needs(row: &Row) -> Vec<&'static str> {
-    let needs = row.needs.split("; ").filter(|need| !need.is_empty());
-    needs.collect()
-}
-
-/// The part of the kernel that it needs, where a kernel may lack it.
-fn kernel_lacks(row: &Row) -> Option<&'static str> {
-    needs(row).iter().find_map(|need| need.strip_prefix(KERNEL))
 }
 
 pub(super) fn commands(row: &Row) -> Option<[&'static str; 2]> {
