@@ -153,7 +153,7 @@ impl fmt::Display for Difference {
 
 impl Difference {
     /// By which share the variant is slower, where a difference was found: fewer frames/s, or more CPU time a frame
-    /// where the tester ended before the router. The median counts.
+    /// where the tester reached its limit before the router. The median counts.
     #[must_use]
     pub fn slower_share(&self) -> Option<f64> {
         let (change, _) = self
@@ -162,6 +162,16 @@ impl Difference {
         Some(match self.told_by {
             ToldBy::Cost => change.median,
             ToldBy::Rate | ToldBy::Other(_) => -change.median,
+        })
+    }
+
+    /// By which share the variant may be slower, for all that the interval says.
+    #[must_use]
+    pub fn slower_at_most(&self) -> Option<f64> {
+        let (change, _) = self.decides()?;
+        Some(match self.told_by {
+            ToldBy::Cost => change.high,
+            ToldBy::Rate | ToldBy::Other(_) => -change.low,
         })
     }
 
@@ -222,7 +232,9 @@ impl Difference {
             )?;
         }
         let Some(rate) = rate else {
-            return f.write_str(", frames/s not compared: the tester ended before the router");
+            return f.write_str(
+                ", frames/s not compared: the tester reached its limit before the router",
+            );
         };
         let (percent, word) = (rate.median.abs() * 100.0, more(rate.median, "fewer"));
         if cost.is_some() {
@@ -312,8 +324,8 @@ mod tests {
         };
         assert_eq!(
             by_cost.to_string(),
-            "30 ns less a frame for the router (20 to 40), frames/s not compared: the tester ended before the \
-             router"
+            "30 ns less a frame for the router (20 to 40), frames/s not compared: the tester reached \
+             its limit before the router"
         );
     }
 

@@ -293,7 +293,7 @@ words! {
     ToldBy {
         /// The forwarding rate at overload.
         Rate = "rate",
-        /// CPU time of a frame: the tester ended before the router.
+        /// CPU time of a frame: the tester reached its limit before the router.
         Cost = "cost",
     }
 }

@@ -90,7 +90,10 @@ fn what_was_not_decided_tells_nothing() {
         told_by: ToldBy::Cost,
         ..slower(0.0, 0.0)
     };
-    for (found, word) in [(undecided, "not decided"), (by_cost, "tester ended before")] {
+    for (found, word) in [
+        (undecided, "not decided"),
+        (by_cost, "tester reached its limit"),
+    ] {
         let (verdict, why) = judge(&line, Some(&compared(&[found])));
         assert_eq!(verdict, Verdict::CannotTell);
         assert!(why.contains(word), "{why}");

@@ -75,7 +75,9 @@ pub(super) fn confirm(
     found.not_together = group.refused.take();
     match group.measure {
         Measure::Rate => found.together = told(&group, saved, better),
-        Measure::Cost => found.not_together = Some("the tester ended before the router".to_owned()),
+        Measure::Cost => {
+            found.not_together = Some("the tester reached its limit before the router".to_owned())
+        }
     }
     for (one, mut toggle) in worth.into_iter().zip(group.toggles) {
         if effect_ns(one) > 0.0 {
