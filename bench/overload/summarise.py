@@ -32,6 +32,7 @@ def row(result, name):
     return {
         "most": most["median"], "low": most["low"], "high": most["high"], "busy": result["max_forwarding_busy_share"],
         "limit": result["max_forwarding_limited_by"], "distance": result.get("max_forwarding_cpu_distance_ns"),
+        "work": result.get("max_forwarding_work_ns"),
         "router": part("router_ns"), "bed": part("bed_ns"), "rate": result["rate_fps"], "stolen": stolen(name),
     }
 
@@ -56,17 +57,28 @@ for run, name in zip(runs, names):
 there = [r for r in rows if r]
 busy = [r for r in there if (r["busy"] or 0) >= 0.95]
 print(f"\nAnswers: {len(there)} of {len(rows)}. The router's CPU was at least 95 % busy in {len(busy)}.")
-pairs = [(a, b) for a, b in zip(rows[::2], rows[1::2]) if a and b]
+
+
+def within(pair, which, times):
+    values = [r[which] for r in pair]
+    return not all(values) or max(values) <= times * min(values)
 
 
 def alike(pair):
-    near = not all(r["distance"] for r in pair) or max(r["distance"] for r in pair) <= 1.5 * min(r["distance"] for r in pair)
-    return near and all(r["stolen"] <= 0.02 for r in pair)
+    return within(pair, "distance", 1.5) and within(pair, "work", 1.05) and all(r["stolen"] <= 0.02 for r in pair)
 
 
-for which, chosen in (("Pairs on a machine that stayed the same (steal up to 2 %, same CPU distance)", [p for p in pairs if alike(p)]),
-                      ("Other pairs", [p for p in pairs if not alike(p)])):
-    apart = sorted(abs(a["most"] - b["most"]) / max(a["most"], b["most"]) for a, b in chosen)
-    if apart:
-        print(f"{which}: {sum(x <= 0.05 for x in apart)} of {len(apart)} within 5 %; apart by"
-              f" {', '.join(f'{x * 100:.1f}' for x in apart)} % (median {statistics.median(apart) * 100:.1f} %).")
+def apart(pair):
+    a, b = (r["most"] for r in pair)
+    return abs(a - b) / max(a, b)
+
+
+neighbours = [(a, b) for a, b in zip(rows, rows[1:]) if a and b]
+for name, pairs in (("Pairs (1 and 2, 3 and 4, ...)", [(a, b) for a, b in zip(rows[::2], rows[1::2]) if a and b]),
+                    ("Each run and the next one", neighbours)):
+    for where, chosen in (("in one state", [p for p in pairs if alike(p)]), ("in two states", [p for p in pairs if not alike(p)])):
+        far = sorted(map(apart, chosen))
+        if far:
+            print(f"\n{name}, {where}: {sum(x <= 0.05 for x in far)} of {len(far)} within 5 %; apart by"
+                  f" {', '.join(f'{x * 100:.1f}' for x in far)} % (median {statistics.median(far) * 100:.1f} %).")
+print("\nOne state: steal up to 2 %, CPU distances within a factor of 1.5, a fixed piece of work within 5 %.")

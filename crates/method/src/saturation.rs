@@ -22,6 +22,11 @@ const BLOCKS_MIN: usize = 3;
 const PAIRS_MIN: usize = 2;
 /// Confidence of an interval, 0 to 1.
 const CONFIDENCE: f64 = 0.95;
+/// How far runs in one state of a machine lie apart beyond their own intervals: their standard deviation as a share
+/// (docs/method.md, "Overload").
+const RUNS_APART: f64 = 0.015;
+/// Standard deviations of a normal distribution on each side of its middle 95 %.
+const DEVIATIONS: f64 = 1.96;
 
 /// A median with its 95 % confidence interval; the unit is that of the samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -52,6 +57,17 @@ impl Interval {
             middle: median(&sorted)?,
             high: *sorted.get(last)?,
         })
+    }
+
+    /// The same with what other runs in this state would find: the blocks of one run are more alike than runs are.
+    #[must_use]
+    pub fn of_runs(self) -> Self {
+        let apart = DEVIATIONS * RUNS_APART * self.middle;
+        Self {
+            low: self.middle - (self.middle - self.low).hypot(apart),
+            high: self.middle + (self.high - self.middle).hypot(apart),
+            ..self
+        }
     }
 
     /// The smallest range of all samples, whatever their number.
@@ -549,6 +565,33 @@ mod tests {
             held += u32::from(found.low <= 1.0 && 1.0 <= found.high);
         }
         assert!((1_880..=1_970).contains(&held), "{held} of 2000");
+    }
+
+    #[test]
+    fn an_interval_of_runs_holds_their_spread() {
+        let alike = interval(1e6, 1e6, 1e6).of_runs();
+        assert_eq!((alike.middle, alike.high - 1e6), (1e6, 1e6 - alike.low));
+        assert!((alike.high - 1_029_400.0).abs() < 1.0, "{alike:?}");
+        // A wide one stays what it is: deviations add as squares.
+        let wide = interval(0.7e6, 1e6, 1.1e6).of_runs();
+        assert!((698_000.0..700_000.0).contains(&wide.low), "{wide:?}");
+        assert!((1_104_000.0..1_105_000.0).contains(&wide.high), "{wide:?}");
+        // Nineteen of twenty runs that also differ from one another hold what the machine does.
+        let mut random = Random::from_seed(2);
+        let mut normal = || (0..12).map(|_| random.next_f64()).sum::<f64>() - 6.0;
+        let (mut own, mut of_runs) = (0, 0);
+        for _ in 0..2_000 {
+            let here = 1e6 * (1.0 + RUNS_APART * normal());
+            let blocks: Vec<f64> = (0..12).map(|_| here * (1.0 + 0.01 * normal())).collect();
+            let found = Interval::from_samples(&blocks).unwrap();
+            let holds = |found: Interval| u32::from(found.low <= 1e6 && 1e6 <= found.high);
+            own += holds(found);
+            of_runs += holds(found.of_runs());
+        }
+        assert!(
+            own < 1_200 && of_runs > 1_860,
+            "{own} and {of_runs} of 2000"
+        );
     }
 
     #[test]

@@ -7,12 +7,20 @@ use mpps_method::full_speed;
 use mpps_method::saturation::{self, Saturation};
 use mpps_record::{FrameCost, FullSpeed, LoadAboveRate, Overload};
 
-/// The members of one frame size.
+/// The members of one frame size. Runs on a machine differ, those of a simulated router do not.
 #[must_use]
-pub fn overload(saturated: &Saturated, limit: Option<ForwardingLimit>) -> Overload {
+pub fn overload(
+    saturated: &Saturated,
+    limit: Option<ForwardingLimit>,
+    is_simulated: bool,
+) -> Overload {
     let (maximum, program) = (saturated.maximum(), saturated.exit_program);
+    let forwarding = |found: &Saturation| match is_simulated {
+        true => found.forwarding,
+        false => found.forwarding.of_runs(),
+    };
     Overload {
-        max_forwarding_fps: maximum.map(|found| rates(found.forwarding)),
+        max_forwarding_fps: maximum.map(forwarding).map(rates),
         offered_fps: maximum.map(|found| rates(found.offered).median),
         max_forwarding_busy_share: maximum.and_then(|found| found.busy),
         max_forwarding_limited_by: limit.map(Into::into),
@@ -102,7 +110,7 @@ mod tests {
             }),
             ..Saturated::default()
         };
-        let entry = overload(&saturated, None);
+        let entry = overload(&saturated, None, false);
         let entry = serde_json::to_value(entry).expect("serialises");
         assert_eq!(entry["exit_program_ns"], serde_json::json!(41.3));
         assert_eq!(
@@ -113,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_is_null() {
-        let entry = overload(&Saturated::default(), None);
+        let entry = overload(&Saturated::default(), None, false);
         let entry = serde_json::to_value(entry).expect("serialises");
         let members = entry.as_object().expect("an object");
         assert_eq!(members.len(), 11);

@@ -71,7 +71,11 @@ pub fn result_line(finding: &Finding, plan: &ThroughputPlan, stands: StandsOn) -
     let loss_above = finding.loss_above.as_ref();
     let line = ResultLine {
         simulated: finding.simulated,
-        overload: overload(&finding.saturated, finding.forwarding_limit),
+        overload: overload(
+            &finding.saturated,
+            finding.forwarding_limit,
+            finding.simulated,
+        ),
         receiver: finding.receiver.map(Into::into),
         lossless_trials: Some(finding.passes.lossless),
         judged_trials: Some(finding.passes.judged),
