@@ -138,13 +138,14 @@ pub const PARTS: [Part; 6] = [
         section: "26.3",
         asked: ("trials of 60 s", |lengths| lengths.trial < FULL.trial),
         about: |lengths| lengths.about(10, lengths.trial),
-        job: |suite, _| {
+        job: |suite, searched| {
             Box::new(LossPlan {
                 measurement: ThroughputPlan {
                     minimum: Rate::ZERO,
                     ..suite.trials_of(suite.lengths.trial)
                 },
                 step: STEP,
+                passed: searched.map(|found| found.rate),
             })
         },
     },

@@ -42,8 +42,9 @@ fn a_policed_router_recovers_at_the_drop() {
     }
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let number = |name: &str| size[name].as_u64().expect("a number");
-    let share = number("overload_fps") as f64 / number("throughput_fps") as f64;
-    assert!(share <= 1.1001, "{size}");
+    // Of the throughput; where the search ended early, of what the policer lets by.
+    assert!(number("overload_fps") > number("throughput_fps"), "{size}");
+    assert!(number("overload_fps") < 50_000, "{size}");
     let trials = size["trials"].as_array().expect("trials");
     assert_eq!(trials.len(), 2, "{size}");
     for trial in trials

@@ -116,7 +116,7 @@ fn what_cannot_be_read_is_one_line_and_exit_code_2() {
         (b"hello\n", " is no record (line 1: no JSON "),
         (
             b"{\"schema\":3,\"kind\":\"res",
-            " is no record (line 1: torn: ",
+            " is no record yet: it has no whole line ",
         ),
     ] {
         fs::write(&file, content).expect("a file");

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 
 /// The document of a run; it ends with 0, or with 4 and says what disturbed.
 fn document(words: &[&str]) -> Value {
-    let scratch = Scratch::new(&format!("trial-{}", words.len()));
+    let scratch = Scratch::new(&format!("trial-{}", words.concat().replace('/', "-")));
     let mut command = mpps(&["trial", "--frame", "64", "--time", "0.3", "--json"]);
     let record = scratch.path("record.jsonl");
     let ended = run(command.args(words).arg("--record").arg(&record));

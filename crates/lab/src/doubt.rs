@@ -4,6 +4,7 @@
 
 mod bed;
 mod claim;
+mod curve;
 mod finding;
 mod frames;
 mod latency;
@@ -132,6 +133,7 @@ pub fn series_doubts(around: &Surroundings, ceiling: Rate, series: &Series<'_>) 
     doubts.extend(bed::doubts(around, ceiling));
     doubts.extend(table::doubts(around.table));
     doubts.extend(frame_doubts(trials));
+    doubts.extend(curve::doubts(trials, series.passed));
     doubts
 }
 
@@ -145,6 +147,8 @@ pub struct Series<'a> {
     pub void: u32,
     /// The highest load up to which nothing was lost, and what keeps the loads from being higher.
     pub found: Option<(Rate, LimitedBy)>,
+    /// What a search before it found without loss.
+    pub passed: Option<Rate>,
 }
 
 /// What to doubt about overload alone.

@@ -28,8 +28,12 @@ pub fn is_same_speed(one: f64, other: f64) -> bool {
 }
 
 /// Two runs of one set-up differ by up to this share: in 9 of 10 pairs in a row on a shared machine, less on a quiet one.
-/// A run's own intervals do not show it.
+/// A run's own intervals do not show it; those of rates do, from a version of the method on.
 pub const RUNS_ALIKE: f64 = 0.05;
+/// From this version of the method on the interval of a maximum forwarding rate has what runs differ by.
+const METHOD_OF_RUNS: u32 = 9;
+/// Two beds of one set-up differ by up to this share.
+const BEDS_ALIKE: f64 = 0.01;
 
 /// By what two results are compared.
 #[derive(Clone, Copy, Debug)]
@@ -178,6 +182,16 @@ fn compare(one: &Side<'_>, other: &Side<'_>, terms: Terms<'_>) -> Result<Differe
     let decides = match told_by {
         ToldBy::Cost => cost_change.ok_or(Refusal::Lacks("cost of a frame"))?,
         _ => rate_change.ok_or(Refusal::Lacks("maximum forwarding rate"))?,
+    };
+    let method = one.comparability.method_version;
+    let is_of_runs =
+        told_by == ToldBy::Rate && method.min(other.comparability.method_version) >= METHOD_OF_RUNS;
+    let terms = match is_of_runs {
+        true => Terms {
+            alike: BEDS_ALIKE,
+            ..terms
+        },
+        false => terms,
     };
     Ok(Difference {
         finding: finding(decides, terms),

@@ -88,7 +88,7 @@ pub use histogram::{Histogram, Quantiles};
 pub use kind::{Body, Line, Other, Run, to_line};
 pub use lasting::{ManagementPath, OverloadLine, OverloadSecond};
 pub use latency::{
-    FRAMES_ABOVE_MIN, LatencyLine, LatencyLoad, LatencyTimes, PathLatency, Percentile,
+    FRAMES_ABOVE_MIN, LatencyLine, LatencyLoad, LatencyTimes, PERCENTS, PathLatency, Percentile,
 };
 pub use load::{LoadLine, LoadTrial};
 pub use loss::{CurveLine, CurvePoint, Measured};

@@ -33,14 +33,26 @@ pub enum ReadError {
         /// The first problem.
         first: String,
     },
+    /// It was cut in its first line.
+    #[error(
+        "{0} is no record yet: it has no whole line (its run was killed or is still writing it, or another program wrote it)"
+    )]
+    Torn(PathBuf),
     /// The system refused.
-    #[error("read record {path}: {error} (name a file that exists and that this user may read)")]
+    #[error("read record {path}: {error}{}", next(.error))]
     Io {
         /// The file.
         path: PathBuf,
         /// Its reason, which the message tells.
         error: io::Error,
     },
+}
+
+fn next(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "",
+        _ => " (name a file that this user may read)",
+    }
 }
 
 /// Lines, or a whole run, of which something could not be read. All else is there.

@@ -74,6 +74,9 @@ fn read_path(path: &Path, whole_trials: usize) -> Result<Records, ReadError> {
         return Err(ReadError::Binary(path.to_owned()));
     }
     let first = records.problems.first();
+    if first.is_some_and(|problem| problem.what == What::Torn) {
+        return Err(ReadError::Torn(path.to_owned()));
+    }
     let first = first.map_or("blank lines".to_owned(), Problem::to_string);
     // There are no other lines that are read.
     let first = first.split(": left out").next().unwrap_or_default();

@@ -15,7 +15,8 @@ pub struct RecoveryLine {
     pub receiver: Option<ReceiverPlace>,
     /// What the overload is a share of; null where it was not found.
     pub throughput_fps: Option<u64>,
-    /// The overload: 110 % of it, or the tester's ceiling.
+    /// The overload: 110 % of it, or the tester's ceiling. Where the search ended early: 110 % of the maximum forwarding
+    /// rate.
     pub overload_fps: Option<u64>,
     /// How long the overload lasts.
     pub overload_ns: u64,

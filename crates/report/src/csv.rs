@@ -20,10 +20,11 @@ const OF_RUN: [RunColumn; 5] = [
     ("begun_utc", |_, run| known(run.begun_utc())),
     ("job", |_, run| known(run.job())),
 ];
-const OF_TRIAL: [TrialColumn; 25] = [
+const OF_TRIAL: [TrialColumn; 26] = [
     ("trial", |trial, _| trial.trial.to_string()),
     ("frame", |trial, _| trial.frame.clone()),
     ("phase", |trial, _| trial.phase.to_string()),
+    ("variant", |trial, _| known(trial.variant.as_ref())),
     ("verdict", |trial, _| trial.verdict.to_string()),
     ("verdict_text", |trial, _| trial.verdict_text.clone()),
     ("begun_after_ns", |trial, _| known(trial.begun_after_ns)),

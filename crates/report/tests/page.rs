@@ -444,7 +444,7 @@ fn another_tools_file_has_no_run() {
             "no line of a record",
         ),
         ("", "it is empty"),
-        ("\u{1f}\u{8b}", "is no record"),
+        ("\u{1f}\u{8b}", "is no record yet"),
     ] {
         std::fs::write(&path, text).expect("a file");
         let records = read_file(&path).map_err(|error| error.to_string());

@@ -42,8 +42,9 @@ pub struct FinishedArgs {
     /// A difference smaller than this need not be found: the run ends when the interval lies within it
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = share, help_heading = "Comparison")]
     pub within: f64,
-    /// Exit code 1 if a variant is slower than the first one by more than this. Only a difference that was found counts.
-    /// It counts with its median: of frames/s, or of CPU time of a frame where the tester ends before the router
+    /// Exit code 1 if a variant is slower than the first one by more than this: a difference was found, and its median is
+    /// more. Exit code 4 if it may be slower by more, and nothing shows it. What counts are frames/s, or CPU time of a
+    /// frame where the tester reached its limit before the router
     #[arg(long, value_name = "PERCENT", value_parser = share, help_heading = "Comparison")]
     pub fail_if_slower: Option<f64>,
     /// Conditions in which two records may differ, because they are what you compare: dut_setup, kernel_release, queues ...

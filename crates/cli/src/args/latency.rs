@@ -43,5 +43,10 @@ fn load(text: &str) -> Result<LatencyLoad, String> {
             .ok_or_else(|| "give a share above 0% and up to 100%".to_owned());
     }
     let wrong = |error| format!("{error}; or a share of the throughput, such as 50%");
+    if text.parse().is_ok_and(|bare: f64| bare <= 100.0) {
+        return Err(format!(
+            "{text} frames/s is little: give {text}% for a share of the throughput, or {text}fps"
+        ));
+    }
     rate(text).map(LatencyLoad::At).map_err(wrong)
 }

@@ -89,7 +89,7 @@ pub struct OutputArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
-    /// No progress on stderr
+    /// No progress on stderr; not with --verbose
     #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Measure beside another run on this host; without this flag, wait for it

@@ -174,7 +174,7 @@ pub enum Verb {
     Top(TopArgs),
     /// Run all benchmarks of RFC 2544 section 26 into one record
     ///
-    /// Throughput, latency, frame loss rate, back-to-back frames and system recovery, for each frame size on one bed.
+    /// Throughput, latency, frame loss rate, back-to-back frames, system recovery and reset, for each frame size on one bed.
     /// Each part is also a verb of its own.
     #[cfg(feature = "measure")]
     Rfc2544(Box<SuiteArgs>),

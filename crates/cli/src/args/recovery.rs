@@ -8,8 +8,8 @@ use mpps_method::Span;
 /// Arguments of `mpps recovery`.
 #[derive(Args, Debug)]
 pub struct RecoveryArgs {
-    /// Overload lasts so long, and the lower load after it, in seconds or with a unit (200ms, 5m); RFC 2544 section
-    /// 26.5 asks for 60 of overload
+    /// Length of the overload, and of the lower load after it, in seconds or with a unit (200ms, 5m); RFC 2544 section
+    /// 26.5 asks for 60 s of overload
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = trial_length, help_heading = "Load")]
     pub time: Span,
     /// Trials for each frame size

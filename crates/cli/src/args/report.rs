@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Arguments of `mpps report`.
 #[derive(Args, Debug)]
 pub struct ReportArgs {
-    /// Files of records, as `--record` writes them
+    /// Records: files, or names of runs as `mpps records list` shows them
     #[arg(value_name = "RECORD", required = true)]
     pub records: Vec<PathBuf>,
     /// What to write

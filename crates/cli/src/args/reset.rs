@@ -13,8 +13,8 @@ pub struct ResetArgs {
     /// What is reset in each trial: link (the router's outgoing link goes down and up), routes (the loaded routes, or
     /// that of the outgoing port, are flushed and loaded), set-up (the --dut-setup script runs again), process (--process
     /// is killed, and --process-start runs), program (another XDP program takes the place of that on the router's incoming
-    /// port); may be given again [default: all that this bed
-    /// has, without program]
+    /// port); may be given several times [default: each of these
+    /// that the bed has, except program]
     #[arg(long, value_name = "NAME", value_parser = part, help_heading = "Reset")]
     pub reset: Vec<Part>,
     /// A process that the set-up script started, such as a routing daemon: its name in /proc/PID/comm. All of this name in

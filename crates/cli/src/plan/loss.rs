@@ -43,6 +43,7 @@ pub fn loss(args: &LossArgs) -> Result<(Planned<LossPlan>, Option<LastingPlan>)>
     let offer = LossPlan {
         measurement,
         step: args.step,
+        passed: None,
     };
     Ok((sending.planned(offer), lasting))
 }

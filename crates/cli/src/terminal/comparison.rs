@@ -109,6 +109,8 @@ fn remarks(line: &ComparisonLine, difference: &Difference) -> Vec<String> {
             "FAILED: {slower} {what}, more than the {allowed} allowed"
         ));
     }
+    let open = unanswered(difference, line.fail_if_slower_share);
+    remarks.extend(open.map(|open| unanswered_in_words(open) + "; give more --budget"));
     if let Some(Interval { low, median, high }) = difference.fixed_cost_ns {
         let pairs = match difference.pairs.map_or(0, |pairs| pairs.fixed) {
             0 => String::new(),
@@ -181,11 +183,27 @@ impl Outcome for Vec<ComparisonLine> {
 
 /// One difference, of which so much is allowed.
 pub fn difference_exit(found: &Difference, fail_if_slower: Option<f64>) -> Exit {
-    match found.slower_share().zip(fail_if_slower) {
-        Some((slower, allowed)) if slower > allowed => Exit::NotMet,
-        _ if found.has_interval() => Exit::Measured,
-        _ => Exit::Disturbed,
+    let slower = found.slower_share().zip(fail_if_slower);
+    if slower.is_some_and(|(slower, allowed)| slower > allowed) {
+        return Exit::NotMet;
     }
+    match !found.has_interval() || unanswered(found, fail_if_slower).is_some() {
+        true => Exit::Disturbed,
+        false => Exit::Measured,
+    }
+}
+
+/// By how much a variant may be slower and how much is allowed, where nothing shows whether it is more.
+pub fn unanswered(found: &Difference, fail_if_slower: Option<f64>) -> Option<(f64, f64)> {
+    let open = found.slower_at_most().zip(fail_if_slower);
+    let open = open.filter(|(most, allowed)| most > allowed);
+    open.filter(|_| found.slower_share().is_none())
+}
+
+/// The same in words.
+pub fn unanswered_in_words((most, allowed): (f64, f64)) -> String {
+    let (most, allowed) = (percent(most), percent(allowed));
+    format!("NOT ANSWERED: it may be {most} slower, and {allowed} is allowed")
 }
 
 /// A comparison as its record has it, with the sentence of each variant.

@@ -65,10 +65,10 @@ impl Outcome for Vec<OverloadLine> {
 pub fn overload_title(size: &OverloadLine) -> String {
     let [lasts, after] = [size.asked_ns, size.after_ns].map(|ns| number::time(ns as f64));
     let load = match times(size) {
-        Some(times) => format!("{times} times the maximum forwarding rate"),
+        Some(times) => format!("{times} times the maximum forwarding rate asked for"),
         None => "all that the tester can offer".to_owned(),
     };
-    format!("Lasting overload: {lasts} of {load}, then {after} of half of its maximum")
+    format!("Lasting overload: {lasts}, {load}, then {after} at half of its maximum")
 }
 
 /// How many times the maximum forwarding rate was asked for; `None`: all that the tester can.
@@ -173,7 +173,7 @@ mod tests {
         };
         let text = vec![size.clone()].text("a machine", false);
         for wanted in [
-            "Lasting overload: 24.0 s of 5 times the maximum forwarding rate, then 24.0 s of",
+            "Lasting overload: 24.0 s, 5 times the maximum forwarding rate asked for, then 24.0 s at",
             "23-24    5.00M      1.85M   1.84M    1.86M  19 of 20\n",
             "the tester can offer at most 5 000 000 frames/s\n",
             "took 0.1 % of the tester's CPU\n",
@@ -183,7 +183,7 @@ mod tests {
         let each = vec![size.clone()].text("a machine", true);
         assert!(each.lines().count() == text.lines().count() + 12, "{each}");
         size.load = "max".to_owned();
-        let title = "Lasting overload: 24.0 s of all that the tester can offer, then";
+        let title = "Lasting overload: 24.0 s, all that the tester can offer, then";
         let text = vec![size].text("a machine", false);
         assert!(
             text.starts_with(title) && !text.contains("at most"),

@@ -4,7 +4,9 @@ use super::doubts::Doubted;
 use super::part;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
-use mpps_record::{LatencyLine, LatencyLoad, LatencyTimes, PathLatency, Percentile, Run, Verdict};
+use mpps_record::{
+    LatencyLine, LatencyLoad, LatencyTimes, PERCENTS, PathLatency, Percentile, Run, Verdict,
+};
 use mpps_report::number::{self, Known};
 use mpps_report::sentence;
 use std::fmt::Write;
@@ -57,8 +59,11 @@ fn rows_of(load: &LatencyLoad) -> Vec<[String; HEAD.len()]> {
 fn row([share, rate]: [String; 2], path: &str, found: &PathLatency) -> [String; HEAD.len()] {
     let times = &found.times;
     let mut cells = vec![share, rate, path.to_owned()];
-    cells.extend(times.percentiles.iter().map(percentile));
-    cells.resize(HEAD.len() - 3, "-".to_owned());
+    cells.extend(PERCENTS.map(|percent| {
+        let mut known = times.percentiles.iter();
+        let known = known.find(|at| at.percent == percent);
+        known.map_or("-".to_owned(), percentile)
+    }));
     let rest = [times.max_ns, times.pdv_ns].map(|ns| ns.map_or("-".to_owned(), us));
     cells.extend(rest);
     cells.push(short(times.timed_frames));

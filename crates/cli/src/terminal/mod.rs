@@ -56,7 +56,7 @@ mod wrap;
 pub use campaign::campaign;
 #[cfg(feature = "measure")]
 pub use campaign_ended::campaign_ended;
-pub use comparison::difference_exit;
+pub use comparison::{difference_exit, unanswered, unanswered_in_words};
 pub use limits::{limits, limits_json};
 pub use modified::modified;
 pub use mpps_report::number::{percent_or_under as percent, spaced as grouped};

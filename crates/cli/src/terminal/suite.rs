@@ -35,7 +35,7 @@ pub fn suite(run: &Run, machine: &str, verbose: bool) -> String {
             .map(|line| (line.name.as_str().into(), line.doubts));
         let doubted = Doubted {
             subjects: doubts.collect(),
-            noun: "parts",
+            noun: "results",
             named_max: 2,
             said: Vec::new(),
         };
@@ -56,7 +56,7 @@ fn measured(plan: &Plan, lines: &[Line<'_>]) -> String {
         0 => String::new(),
         _ => format!("PARTIAL: the run ended before {missing} of {all} parts had a result\n"),
     };
-    format!(": {whole} of {all} parts measured in full\n{partial}")
+    format!(": {whole} of {all} parts measured as planned\n{partial}")
 }
 
 /// What a part has come to for one frame size.
@@ -127,7 +127,8 @@ fn left_out<T>(
 type Column = (&'static str, &'static str, &'static str, Cell);
 type Cell = fn(&Run, &str) -> Option<String>;
 /// What is said of both percentiles.
-const PERCENTILES: &str = "p50, p99: one-way latency at that rate, unless noted below";
+const PERCENTILES: &str =
+    "p50, p99: one-way latency at that rate, unless noted below (?: too few frames took longer)";
 
 const COLUMNS: [Column; 7] = [
     ("throughput", "without loss", "frames/s", |run, frame| {
@@ -155,7 +156,7 @@ const COLUMNS: [Column; 7] = [
     (
         "reset",
         "reset",
-        "reset: the longest time without forwarding, by frame loss",
+        "reset: time without forwarding, by frame loss (median; the longest of all that was reset)",
         |run, frame| reset_of(run.resets.iter().filter(|line| line.frame == frame)),
     ),
 ];
@@ -210,7 +211,8 @@ fn time_of(run: &Run, frame: &str, percent: f64) -> Option<String> {
     let line = run.latencies.iter().find(|line| line.frame == frame)?;
     let times = &line.loads.last()?.router.times;
     let at = times.percentiles.iter().find(|at| at.percent == percent)?;
-    Some(number::time(at.ns as f64))
+    let few = if at.supported { "" } else { "?" };
+    Some(number::time(at.ns as f64) + few)
 }
 
 fn loss_of(line: &CurveLine) -> Option<String> {

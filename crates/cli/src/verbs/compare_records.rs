@@ -1,5 +1,6 @@
 //! `mpps compare A.jsonl B.jsonl`: results of two runs, where they can be compared.
 
+use super::records;
 use crate::args::FinishedArgs;
 use crate::exit::Exit;
 use crate::outcome;
@@ -13,6 +14,7 @@ use mpps_record::{
 };
 use mpps_report::{number, profile_change};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What was compared, by its name, and what came of it.
@@ -28,6 +30,9 @@ struct Found {
     doubts: [Vec<Doubt>; 2],
 }
 
+/// Of a frame size that only one record has.
+const NO_SIZE: Refusal = Refusal::Lacks("result of this frame size");
+
 /// Compares the last run of the second record with that of the first.
 ///
 /// # Errors
@@ -36,6 +41,7 @@ pub fn run(args: &FinishedArgs, json: bool) -> Result<Exit> {
     let [one, other] = &args.records[..] else {
         bail!("give two records");
     };
+    let (one, other) = (&records::path(one)?, &records::path(other)?);
     check_names(&args.may_differ)?;
     let is_same = same_file(one, other);
     let (first, second) = (last_run(one)?, last_run(other)?);
@@ -61,10 +67,16 @@ pub fn run(args: &FinishedArgs, json: bool) -> Result<Exit> {
             refusal.map_or_else(String::new, |refusal| refused(refusal, one, other))
         );
     }
-    let found = compared
-        .into_iter()
-        .filter_map(|(_, found)| Some(found.ok()?.exit));
-    Ok(found.fold(Exit::Measured, Exit::worse))
+    // What could not be compared may be slower than is allowed.
+    let refused = match args.fail_if_slower {
+        Some(_) => Exit::Disturbed,
+        None => Exit::Measured,
+    };
+    let exits = compared.iter().map(|(_, found)| match found {
+        Ok(found) => found.exit,
+        Err(_) => refused,
+    });
+    Ok(exits.fold(Exit::Measured, Exit::worse))
 }
 
 /// Refuses names that no record has.
@@ -130,8 +142,12 @@ fn compare(
     let (Some(first), Some(second)) = (&one.begin, &other.begin) else {
         bail!("a run without its first line");
     };
+    let open = |difference: &Difference| {
+        let open = terminal::unanswered(difference, fail_if_slower);
+        open.map(|open| format!("\n  {}", terminal::unanswered_in_words(open)))
+    };
     let found = |difference: Difference| Found {
-        text: difference.to_string(),
+        text: difference.to_string() + &open(&difference).unwrap_or_default(),
         members: json!(difference),
         exit: terminal::difference_exit(&difference, fail_if_slower),
         doubts: [Vec::new(), Vec::new()],
@@ -165,8 +181,9 @@ fn compare(
             compared.push((number::frame(&profile.frame), alike.map(found)));
         }
     }
+    let is_common = |(_, found): &Compared| !matches!(found, Err(NO_SIZE));
     ensure!(
-        !compared.is_empty(),
+        compared.iter().any(is_common),
         "the two records have no frame size in common"
     );
     Ok(compared)
@@ -190,6 +207,12 @@ fn results(
             ));
         }
     }
+    let sizes = |lines: &[ResultLine]| -> BTreeSet<String> {
+        lines.iter().map(|line| line.frame.clone()).collect()
+    };
+    let (one, other) = (sizes(one), sizes(other));
+    let missing = one.symmetric_difference(&other);
+    compared.extend(missing.map(|size| (number::frame(size), Err(NO_SIZE))));
     compared
 }
 

@@ -3,7 +3,7 @@
 use crate::args::{PruneArgs, RecordsArgs, RecordsVerb};
 use crate::exit::Exit;
 use crate::folder::Folder;
-use crate::records::{Kept, Shelf};
+use crate::records::{Kept, Shelf, find};
 use crate::terminal;
 use anyhow::{Result, ensure};
 use std::path::{Path, PathBuf};
@@ -38,6 +38,17 @@ pub fn folder() -> Result<PathBuf> {
         ));
     }
     Ok(path)
+}
+
+/// The file of a record: that at this path, or else that of the run of this name.
+///
+/// # Errors
+/// There is neither, or several runs have names that begin so.
+pub fn path(record: &Path) -> Result<PathBuf> {
+    match record.exists() {
+        true => Ok(record.to_owned()),
+        false => find(&folder()?, &record.to_string_lossy()),
+    }
 }
 
 /// Removes what is old, says it, and goes on where one cannot be removed.

@@ -1,6 +1,6 @@
 //! `mpps report`: records to a page, a summary, rows or gauges. It needs no root, no bed and no clang.
 
-use super::show;
+use super::{records, show};
 use crate::args::{ReportArgs, ReportFormat, ShowRecordArgs};
 use crate::exit::Exit;
 use crate::terminal;
@@ -29,18 +29,21 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
         let output = output.display();
         bail!("{output} is a record: name another file to write to (--output)");
     }
+    // What is no record either is told with the other files that cannot be read.
+    let path = |named: &PathBuf| records::path(named).unwrap_or_else(|_| named.clone());
+    let paths: Vec<PathBuf> = args.records.iter().map(path).collect();
     if args.format == ReportFormat::Json {
-        return results(&args.records);
+        return results(&paths);
     }
     let source = |path: &PathBuf| source(path, args.format);
-    let sources: Vec<Source> = args.records.iter().map(source).collect();
+    let sources: Vec<Source> = paths.iter().map(source).collect();
     let unreadable = sources
         .iter()
         .filter_map(|source| source.records.as_ref().err());
     fail_together(unreadable.cloned().collect(), sources.len())?;
     let gathered = Gathered::new(sources);
-    // A page and a summary say themselves what is wrong with the files.
-    if !matches!(args.format, ReportFormat::Html | ReportFormat::Md) {
+    // A summary that is printed says itself what is wrong with the files.
+    if args.format != ReportFormat::Md || output.is_some() {
         let known = |problem: &&String| !problem.starts_with("read record ");
         let problems = gathered.problems.iter().filter(known);
         problems.for_each(|problem| terminal::error(problem));

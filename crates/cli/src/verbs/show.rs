@@ -4,22 +4,21 @@ use super::{records, what_if};
 use crate::args::ShowRecordArgs;
 use crate::exit::Exit;
 use crate::outcome::{self, View};
-use crate::records::find;
 use crate::terminal;
 use anyhow::{Result, bail};
 use mpps_record::{Run, read_to_show};
 use mpps_report::campaign::CampaignRun;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Runs the verb.
 ///
 /// # Errors
 /// Nothing of the record can be read, or it has no such run.
 pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
-    let path = path(&args.record)?;
+    let path = records::path(&args.record)?;
     let records = read_to_show(&path)?;
     for problem in &records.problems {
-        terminal::error(&problem.to_string());
+        terminal::error(&format!("{}: {problem}", path.display()));
     }
     for run in &records.runs {
         if let Some(what) = mpps_report::missing_trials(run) {
@@ -57,14 +56,6 @@ pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
         }
     }
     Ok(Exit::Measured)
-}
-
-/// A path that is there is that file; all else is the name of a run.
-fn path(record: &Path) -> Result<PathBuf> {
-    if record.exists() {
-        return Ok(record.to_owned());
-    }
-    find(&records::folder()?, &record.to_string_lossy())
 }
 
 /// Whether it is the run of a cell of this id.

@@ -100,6 +100,7 @@ fn a_series_has_the_doubts_of_its_trials() {
             trials,
             void,
             found: Some((load, limit)),
+            passed: None,
         };
         let doubts = series_doubts(around, load, &series);
         let names = doubts.iter().map(|doubt| doubt.name);

@@ -28,6 +28,8 @@ pub struct LossPlan {
     pub measurement: ThroughputPlan,
     /// From one load to the next, as a share of the highest, 0 to 1.
     pub step: f64,
+    /// What a search before it found without loss.
+    pub passed: Option<Rate>,
 }
 
 impl LossPlan {
@@ -113,6 +115,7 @@ fn descend(
         trials: &tried,
         void: curve.loads.iter().map(|load| load.void_trials).sum(),
         found: passed.map(|(trial, _)| (trial.offered, limit)),
+        passed: plan.passed,
     };
     let doubts = doubt::series_doubts(&measurer.surroundings(), saturated.ceiling, &series);
     curve.doubts = line::doubts(&doubts);

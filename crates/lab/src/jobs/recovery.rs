@@ -221,9 +221,12 @@ fn measure_size(
     Ok(())
 }
 
-/// No more than the tester can offer, which RFC 2544 says of the media.
+/// Of the throughput. Where that is a bound, the router may carry more: then of what it forwards at most. No more than the
+/// tester can offer, which RFC 2544 says of the media.
 fn overload(found: &SearchedRate) -> Rate {
-    Rate::from_fps(found.rate.fps() * OVERLOAD).min(found.ceiling)
+    let most = found.forwards_at_most.filter(|_| found.is_bound);
+    let rate = most.map_or(found.rate, |most| most.max(found.rate));
+    Rate::from_fps(rate.fps() * OVERLOAD).min(found.ceiling)
 }
 
 /// One trial, again while the machine disturbs it. Loss is no reason to repeat.
@@ -299,6 +302,27 @@ mod tests {
             bound: 0.02,
         });
         assert_eq!(told(void), (Recovery::NotMeasured, 0));
+    }
+
+    #[test]
+    fn a_bound_is_no_throughput_to_exceed() {
+        let rate = Rate::from_fps;
+        let found = |is_bound, most: Option<f64>| SearchedRate {
+            rate: rate(1_000.0),
+            is_bound,
+            receiver: None,
+            forwards_at_most: most.map(rate),
+            ceiling: rate(2_000.0),
+        };
+        for (is_bound, most, asked) in [
+            (false, Some(1_500.0), 1_100.0),
+            (true, Some(1_500.0), 1_650.0),
+            (true, Some(900.0), 1_100.0),
+            (true, Some(1_900.0), 2_000.0),
+            (true, None, 1_100.0),
+        ] {
+            assert!((overload(&found(is_bound, most)).fps() - asked).abs() < 1e-6);
+        }
     }
 
     #[test]

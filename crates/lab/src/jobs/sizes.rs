@@ -4,7 +4,7 @@ use super::throughput::{self, ThroughputPlan, saturate};
 use super::{JobError, Judged, ResultObserver, Trials, keep};
 use crate::bed::Bed;
 use crate::clock::Deadline;
-use crate::doubt::Finding;
+use crate::doubt::{Finding, Reading};
 use crate::tester::ReceiverPlace;
 use mpps_method::{FrameSpec, Outcome, Rate, Span, Verdict};
 
@@ -96,6 +96,8 @@ pub(super) const fn counts(judged: &Judged) -> bool {
 pub struct SearchedRate {
     /// The first goal's rate without loss.
     pub rate: Rate,
+    /// Whether the true one may be higher, because the search ended early.
+    pub is_bound: bool,
     /// Where the tester received.
     pub receiver: Option<ReceiverPlace>,
     /// The most that the DUT was seen to forward.
@@ -118,6 +120,7 @@ impl SearchedRate {
         };
         Ok(Self {
             rate,
+            is_bound: matches!(first.rate, Reading::AtLeast(_)),
             receiver: first.receiver,
             forwards_at_most: first.saturated.undisturbed_maximum(),
             ceiling: first.ceiling,
@@ -152,6 +155,7 @@ pub(super) fn search_maximum(
     let most = most.ok_or(JobError::AllVoid { trials: void })?;
     Ok(SearchedRate {
         rate: Rate::from_fps(most.forwarding.middle),
+        is_bound: false,
         receiver: Some(tester.traffic.receiver),
         forwards_at_most: tester.forwards_at_most,
         ceiling: saturated.ceiling,
@@ -183,6 +187,7 @@ mod tests {
     fn a_disturbed_maximum_is_measured_again() {
         let found = |undisturbed: Option<f64>| SearchedRate {
             rate: Rate::from_fps(400.0),
+            is_bound: false,
             receiver: None,
             forwards_at_most: undisturbed.map(Rate::from_fps),
             ceiling: Rate::from_fps(2_000.0),

@@ -5,12 +5,10 @@ use crate::chart::Chart;
 use crate::metrics::{Gauges, LATENCY, Labels, seconds, with};
 use crate::table::Table;
 use crate::{number, plots, sentence};
-use mpps_record::{LatencyLine, LatencyLoad, PathLatency, Run};
+use mpps_record::{LatencyLine, LatencyLoad, PERCENTS, PathLatency, Run};
 
 const COLUMNS: &str =
     "frame;load;through;trials;timed;lost;least;mean;p50;p90;p99;p99.9;p99.99;most";
-/// Those that have a column.
-const PERCENTS: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 
 impl Shown for Vec<LatencyLine> {
     fn sentences(&self) -> Vec<String> {

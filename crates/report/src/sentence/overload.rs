@@ -9,9 +9,10 @@ const HOLDS: f64 = 0.95;
 /// Less than this share of the maximum is no overload, because the tester could send no more.
 pub const OVERLOADED: f64 = 1.05;
 
-/// `64 B: holds 1.41M frames/s (seconds of 1.22M to 1.45M, over 600 s) at 5.30M offered, 3.76 times its maximum;
-/// management, asked every 100 ms: 598 of 600 answered, 2.10 s longest without answer; no loss at half of its maximum and
-/// all answered 12.0 ms after; its maximum afterwards 1.40M frames/s, 99 % of that before.`
+/// `64 B: holds 1.41M frames/s (seconds of 1.22M to 1.45M, over 600 s). The tester offered 5.30M, 3.76 times its maximum.
+/// Asked every 100 ms, it answered 598 of 600 queries, with 2.10 s longest without answer. 12.0 ms after the overload it
+/// lost no frame at half of its maximum and answered all queries. Its maximum afterwards was 1.40M frames/s, 99 % of that
+/// before.`
 #[must_use]
 pub fn overload(size: &OverloadLine) -> String {
     let frame = number::frame(&size.frame);
@@ -26,7 +27,7 @@ pub fn overload(size: &OverloadLine) -> String {
         Some(afterwards(size, path)),
     ];
     let told: Vec<String> = told.into_iter().flatten().collect();
-    format!("{frame}: {}", told.join("; "))
+    format!("{frame}: {}", told.join(". "))
 }
 
 /// Mean, lowest and highest of a rate over the seconds that count: the undisturbed ones, where there are any. A last second
@@ -77,7 +78,7 @@ fn rate(size: &OverloadLine) -> Option<String> {
     );
     let times = Known::three(offered / maximum.max(1.0)).plain();
     Some(format!(
-        "{holds} (seconds of {low} to {high}, over {time}) at {offer} offered, {times} times its maximum"
+        "{holds} (seconds of {low} to {high}, over {time}). The tester offered {offer}, {times} times its maximum"
     ))
 }
 
@@ -86,9 +87,9 @@ fn disturbed(size: &OverloadLine) -> Option<String> {
     let disturbed = all - size.undisturbed().count();
     match disturbed {
         0 => None,
-        _ if disturbed == all => Some("the machine disturbed every second".to_owned()),
+        _ if disturbed == all => Some("The machine disturbed every second".to_owned()),
         _ => Some(format!(
-            "without {disturbed} of {all} seconds, which the machine disturbed"
+            "{disturbed} of {all} seconds do not count, because the machine disturbed them"
         )),
     }
 }
@@ -96,19 +97,19 @@ fn disturbed(size: &OverloadLine) -> Option<String> {
 fn management(path: &ManagementPath, size: &OverloadLine) -> String {
     let (asked, silence) = (path.asked, number::time(path.longest_silence_ns as f64));
     match path.answered {
-        0 if asked == 0 => "management: not asked".to_owned(),
+        0 if asked == 0 => "It was asked no query".to_owned(),
         0 if path.before_asked > 0 && path.before_answered == 0 => {
-            format!("management: none of {asked} answered, and none before the overload")
+            format!("It answered none of {asked} queries, and none before the overload")
         }
-        0 => format!("management: none of {asked} answered"),
+        0 => format!("It answered none of {asked} queries"),
         answered => {
             let time: u64 = size.seconds.iter().map(|second| second.length_ns).sum();
             let each = number::time(time as f64 / asked as f64);
-            let answers = format!("management, asked every {each}: {answered} of {asked} answered");
+            let answers = format!("Asked every {each}, it answered {answered} of {asked} queries");
             // Two answers in a row are so far apart on a path that answers each question.
             match answered == asked && path.longest_silence_ns < 2 * time / asked {
                 true => answers,
-                false => format!("{answers}, {silence} longest without answer"),
+                false => format!("{answers}, with {silence} longest without answer"),
             }
         }
     }
@@ -116,31 +117,39 @@ fn management(path: &ManagementPath, size: &OverloadLine) -> String {
 
 fn afterwards(size: &OverloadLine, path: Option<&ManagementPath>) -> String {
     let dead = path.is_some_and(|path| path.back_ns.is_none());
-    let not_back = if dead { ", management not back" } else { "" };
+    let not_back = match dead {
+        true => ". It answered no query afterwards",
+        false => "",
+    };
     let lost_ns = match (&size.recovered, size.trial) {
-        (_, None) => return "cut short".to_owned(),
+        (_, None) => return "The run was cut short".to_owned(),
         (Recovered::Recovered, _) => size.recovery_ns.unwrap_or(0),
         (Recovered::NotOverloaded, _) => 0,
         (Recovered::NotRecovered, _) => {
-            let half = "at half of its maximum afterwards, frames were lost to the end";
+            let half = "At half of its maximum afterwards it lost frames to the end";
             return format!("{half}{not_back}{}", maximum_afterwards(size));
         }
-        _ => return format!("return not measured{not_back}{}", maximum_afterwards(size)),
+        _ => {
+            return format!(
+                "Its return was not measured{not_back}{}",
+                maximum_afterwards(size)
+            );
+        }
     };
     let whole = match path {
-        Some(_) if !dead => "no loss at half of its maximum and all answered",
-        _ => "no loss at half of its maximum",
+        Some(_) if !dead => "lost no frame at half of its maximum and answered all queries",
+        _ => "lost no frame at half of its maximum",
     };
     let when = match lost_ns.max(path.and_then(|path| path.back_ns).unwrap_or(0)) {
-        0 => "at once".to_owned(),
-        ns => format!("{} after", number::time(ns as f64)),
+        0 => "Right after the overload".to_owned(),
+        ns => format!("{} after the overload", number::time(ns as f64)),
     };
     let again = match size.doubts.iter().any(|doubt| doubt.name == LOST_LATER) {
-        true => ", but frames were lost again later",
+        true => ", but lost frames again later",
         false => "",
     };
     format!(
-        "{whole} {when}{again}{not_back}{}",
+        "{when} it {whole}{again}{not_back}{}",
         maximum_afterwards(size)
     )
 }
@@ -153,7 +162,7 @@ fn maximum_afterwards(size: &OverloadLine) -> String {
     both.map_or(String::new(), |(after, before)| {
         let share = number::percent(after as f64 / (before as f64).max(1.0));
         let after = Known::three(after as f64).short();
-        format!("; its maximum afterwards {after} frames/s, {share} of that before")
+        format!(". Its maximum afterwards was {after} frames/s, {share} of that before")
     })
 }
 
@@ -211,21 +220,22 @@ mod tests {
         let size = line(&[(1_400_000, 0.0), (1_420_000, 0.0), (9_000, 0.5)], alive());
         assert_eq!(
             overload(&size),
-            "64 B: holds 1.41M frames/s (seconds of 1.40M to 1.42M, over 3.00 s) at 5.30M offered, 3.76 times its \
-             maximum; without 1 of 3 seconds, which the machine disturbed; management, asked every \
-             100 ms: 29 of 30 answered, 210 ms longest without answer; no loss at half of its maximum and all answered \
-             12.0 ms after; its maximum afterwards 1.40M frames/s, 99.3 % of that before"
+            "64 B: holds 1.41M frames/s (seconds of 1.40M to 1.42M, over 3.00 s). The tester offered 5.30M, 3.76 times \
+             its maximum. 1 of 3 seconds do not count, because the machine disturbed them. Asked every 100 ms, it \
+             answered 29 of 30 queries, with 210 ms longest without answer. 12.0 ms after the overload it lost no frame \
+             at half of its maximum and answered all queries. Its maximum afterwards was 1.40M frames/s, 99.3 % of that \
+             before"
         );
         let mut prompt = alive();
         (prompt.answered, prompt.longest_silence_ns) = (30, 106_000_000);
         let prompt = overload(&line(&[(1_400_000, 0.0); 3], prompt));
-        let wanted = "; management, asked every 100 ms: 30 of 30 answered; no loss";
+        let wanted = ". Asked every 100 ms, it answered 30 of 30 queries. 12.0 ms";
         assert!(prompt.contains(wanted), "{prompt}");
         let mut short = line(&[(1_400_000, 0.0)], alive());
         short.max_forwarding_fps = Some(5_200_000);
         assert!(overload(&short).starts_with("64 B: not overloaded: forwards 1.40M frames/s ("));
         short.max_forwarding_fps = Some(900_000);
-        assert!(overload(&short).contains(" offered, 3.79 times its maximum;"));
+        assert!(overload(&short).contains(" 3.79 times its maximum."));
         short.seconds[0].offered_fps = 1_400_000;
         assert!(overload(&short).starts_with("64 B: not overloaded: "));
         let stolen = overload(&line(&[(1_400_000, 0.5)], alive()));
@@ -244,23 +254,23 @@ mod tests {
         let told = overload(&size);
         for wanted in [
             "falls to 282k frames/s, 20 % of its maximum (",
-            "management: none of 30 answered, and none before the overload; ",
-            "; no loss at half of its maximum 12.0 ms after, management not back",
+            ". It answered none of 30 queries, and none before the overload. ",
+            ". 12.0 ms after the overload it lost no frame at half of its maximum. It answered no query afterwards",
         ] {
             assert!(told.contains(wanted), "{wanted}: {told}");
         }
         let unasked = line(&[(1_400_000, 0.0)], ManagementPath::default());
-        assert!(overload(&unasked).contains("; management: not asked; "));
+        assert!(overload(&unasked).contains(". It was asked no query. "));
         size.recovered = Recovered::NotRecovered;
         assert!(
             overload(&size)
-                .contains("; at half of its maximum afterwards, frames were lost to the end")
+                .contains(". At half of its maximum afterwards it lost frames to the end")
         );
         size.recovered = Recovered::NotMeasured;
-        let void = "; return not measured, management not back; its maximum afterwards ";
+        let void = ". Its return was not measured. It answered no query afterwards. Its maximum afterwards ";
         assert!(overload(&size).contains(void));
         size.trial = None;
-        assert!(overload(&size).ends_with("; cut short"));
+        assert!(overload(&size).ends_with(". The run was cut short"));
         size.seconds.clear();
         assert_eq!(overload(&size), "64 B: overload not measured");
     }
@@ -287,16 +297,18 @@ mod tests {
         let mut size = line(&[(1_400_000, 0.0)], path);
         assert!(
             overload(&size)
-                .contains("; no loss at half of its maximum and all answered 90.0 ms after; ")
+                .contains(". 90.0 ms after the overload it lost no frame at half of its maximum and answered all queries. ")
         );
         size.management = None;
         size.recovery_ns = Some(0);
-        assert!(overload(&size).contains(" its maximum; no loss at half of its maximum at once; "));
+        assert!(overload(&size).contains(
+            " its maximum. Right after the overload it lost no frame at half of its maximum. "
+        ));
         size.doubts.push(Doubt {
             name: LOST_LATER.to_owned(),
             ..Doubt::default()
         });
-        let again = "; no loss at half of its maximum at once, but frames were lost again later; ";
+        let again = "it lost no frame at half of its maximum, but lost frames again later. ";
         assert!(overload(&size).contains(again));
     }
 }

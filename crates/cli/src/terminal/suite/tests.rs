@@ -112,13 +112,13 @@ fn run() -> Run {
 #[test]
 fn a_partial_run_is_said_to_be_partial() {
     let text = suite(&run(), "a machine", false);
-    let wanted = "RFC 2544 section 26: 3 of 8 parts measured in full\n\
+    let wanted = "RFC 2544 section 26: 3 of 8 parts measured as planned\n\
         PARTIAL: the run ended before 4 of 8 parts had a result\n\
         \na machine\n\
         \nframe  without loss      p50      p99    loss at max  max burst\n\
         64            1.38M  22.0 µs  41.0 µs  31 % of 2.03M      8 200\n\
         1518              -        -        -              -          -\n\
-        frames/s; p50, p99: one-way latency at that rate, unless noted below; loss at the highest load\n\
+        frames/s; p50, p99: one-way latency at that rate, unless noted below (?: too few frames took longer); loss at the highest load\n\
         \nShortened, so these are estimates\n\
         - throughput (26): as it is done; RFC 2544 asks for trials of 60 s\n\
         \nNot as planned\n\
@@ -265,7 +265,10 @@ fn a_search_that_ended_early_is_not_measured_in_full() {
     let mut run = run();
     run.results[0].limited_by = Some(LimitedBy::Trials);
     let text = suite(&run, "a machine", false);
-    assert!(text.contains(": 2 of 8 parts measured in full\n"), "{text}");
+    assert!(
+        text.contains(": 2 of 8 parts measured as planned\n"),
+        "{text}"
+    );
     assert!(
         text.contains("- 64 B throughput: the search ended early"),
         "{text}"

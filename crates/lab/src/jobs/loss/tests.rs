@@ -54,6 +54,7 @@ fn plan(step: f64, maximum: Option<Rate>) -> LossPlan {
             receiver: None,
         },
         step,
+        passed: None,
     }
 }
 
