@@ -42,7 +42,7 @@ for (build, disturbed), of_runs in sorted(shares.items()):
     )
 
 # Does the disturbed run's interval hold what the quiet run of the same pair found?
-DISTANCE_MOST = 1.25
+DISTANCE_MOST = 1.5
 WORK_MOST = 1.05
 
 

@@ -9,7 +9,7 @@ import math
 import sys
 
 DEVIATIONS = 1.96  # of a normal distribution on each side of its middle 95 %
-CHOSEN = 0.015  # RUNS_APART in crates/method/src/saturation.rs
+CHOSEN = 0.015  # RUNS_APART in crates/method/src/interval.rs
 
 
 def results(path):

@@ -2,7 +2,7 @@
 
 use crate::doubt::Doubt;
 use mpps_method::compare::{Compared, Finding, Measure};
-use mpps_method::saturation::Interval;
+use mpps_method::interval::Interval;
 use mpps_method::{self as method, Histogram, Rate, Verdict, histogram};
 use mpps_record::{self as record, Difference, LimitedBy, Pairs, ToldBy};
 

@@ -10,7 +10,8 @@
 mod signed_rank;
 
 use crate::distance::Distance;
-use crate::saturation::{Block, Interval, OVERLOADED, PAIR_WINDOWS_MIN};
+use crate::interval::Interval;
+use crate::saturation::{Block, OVERLOADED, PAIR_WINDOWS_MIN};
 use crate::statistics::median;
 use crate::units::Rate;
 pub(crate) use signed_rank::interval;

@@ -6,7 +6,8 @@
 //! docs/method.md has the measurements behind both powers.
 
 use crate::distance::WINDOWS_MIN;
-use crate::saturation::{Block, Interval, Window};
+use crate::interval::Interval;
+use crate::saturation::{Block, Window};
 use crate::statistics::{median, quantile, standard_deviation};
 
 /// The power of the round trip with which the cost of a frame goes.

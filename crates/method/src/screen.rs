@@ -11,8 +11,8 @@
 mod turns;
 
 use crate::compare::{Compared, Finding, Rule, interval, share};
+use crate::interval::Interval;
 use crate::random::Random;
-use crate::saturation::Interval;
 pub use turns::{InOneState, in_one_state, whole_blocks};
 
 /// Primes one less than a multiple of 4: a design has one run more (Paley).

@@ -74,8 +74,8 @@ pub fn sentence(line: &SweepLine) -> String {
     };
     let told = match (&line.fit, &line.no_fit) {
         (Some(fit), _) if predicted > 0 => format!(
-            "; the fit predicts {} within {} in the median{doubted}",
-            number::plural(predicted, "held-out point"),
+            "; the fit predicts {predicted} of {} within {} in the median{doubted}",
+            number::plural(held().count(), "held-out point"),
             fit.held_out_error_ratio
                 .map_or("-".to_owned(), number::percent)
         ),

@@ -6,10 +6,10 @@ use super::trial::route_changes;
 use crate::plan::{ComparePlan, VariantPlan};
 use mpps_lab::bed::Bed;
 use mpps_lab::doubt::{Doubt, few_route_changes};
-use mpps_lab::jobs::compare::{ALIKE, Measured, Outcome};
+use mpps_lab::jobs::compare::{Measured, Outcome};
 use mpps_lab::line::{cost, difference, doubt, rates, whole_fps};
 use mpps_method::compare::{Measure, Turn, rate};
-use mpps_method::saturation::Interval;
+use mpps_method::interval::Interval;
 use mpps_record::{self as record, ComparisonLine, Other, Variant};
 
 /// The line of what came of all variants, each on its bed; no beds where other builds raised them.
@@ -26,7 +26,7 @@ pub fn comparison_line(outcome: &Outcome, plan: &ComparePlan, beds: &[Bed]) -> C
         frame: frames.map(ToString::to_string).unwrap_or_default(),
         receiver: outcome.receiver.map(Into::into),
         within_share: plan.how.within,
-        alike_share: ALIKE,
+        alike_share: outcome.alike,
         budget_ns: plan.how.budget.as_nanos(),
         fail_if_slower_share: plan.fail_if_slower,
         fixed_fps: whole_fps(outcome.fixed),

@@ -78,8 +78,8 @@ mod tests {
     use super::*;
     use mpps_lab::search::exit_program::ExitProgram;
 
-    fn interval(middle: f64) -> saturation::Interval {
-        saturation::Interval {
+    fn interval(middle: f64) -> mpps_method::Interval {
+        mpps_method::Interval {
             low: middle - 1.0,
             middle,
             high: middle + 1.0,

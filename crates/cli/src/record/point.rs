@@ -46,7 +46,8 @@ fn limited_by(saturated: &Saturated) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_method::saturation::{Interval, Saturation};
+    use mpps_method::interval::Interval;
+    use mpps_method::saturation::Saturation;
 
     #[test]
     fn a_router_with_time_left_was_not_at_its_limit() {

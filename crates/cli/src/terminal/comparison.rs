@@ -48,7 +48,8 @@ pub fn comparison(line: &ComparisonLine, verbose: bool) -> String {
     let _ = writeln!(text, "\n{}", headed(head, rows, &[0]).trim_end());
     let _ = writeln!(
         text,
-        "ns a frame: CPU time at overload, and at the fixed load of {fixed} frames/s"
+        "ns a frame: CPU time at overload, and at the fixed load of {fixed} frames/s. The table has medians of all turns, \
+         a sentence compares pairs of turns"
     );
     for (variant, difference) in compared {
         let remarks = remarks(line, difference);

@@ -3,7 +3,7 @@
 use super::{Reading, Row, percent};
 use mpps_method::headroom::BUSY;
 use mpps_method::{LinkSpeed, Rate, Span};
-use mpps_record::{Basis, BusyLoad, Evenness, Headroom, LimitedBy, Place, RunLine};
+use mpps_record::{Basis, BusyLoad, Evenness, Headroom, Interval, LimitedBy, Place, RunLine};
 use mpps_report::number::busy;
 use std::fmt::Write;
 
@@ -23,6 +23,7 @@ pub fn details(rows: &[Row<'_>], run: Option<&RunLine>) -> String {
         text.extend(link(row, speed));
     }
     text.push_str(&reasons(rows));
+    text.push_str(&costs(rows));
     text.push_str(&exit_programs(rows));
     text.push_str(&ceilings(rows, place));
     let both = match plan {
@@ -107,6 +108,22 @@ fn reasons(rows: &[Row<'_>]) -> String {
         why.into_iter().chain(room).chain(even)
     });
     once(said)
+}
+
+/// The parts of a frame's cost with their intervals.
+fn costs(rows: &[Row<'_>]) -> String {
+    let told = rows.iter().filter_map(|row| {
+        let cost = row.overload.cost.as_ref()?;
+        let ns = |Interval { low, median, high }: Interval<f64>| {
+            format!("{median:.0} ns ({low:.0} to {high:.0})")
+        };
+        let (router, bed) = (ns(cost.router_ns), ns(cost.bed_ns));
+        Some(format!(
+            "{}: a frame costs the router {router}, the bed {bed}\n",
+            row.frame
+        ))
+    });
+    once(told)
 }
 
 /// What the receiver at the exit costs the router's CPU, and how that was timed.

@@ -80,6 +80,7 @@ pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
     let outcome = Outcome {
         variants: builds.iter().map(measured).collect(),
         measure,
+        alike: ALIKE,
         fixed,
         receiver: None,
         error: None,

@@ -4,7 +4,7 @@ use crate::outcome::json;
 use crate::terminal;
 use anyhow::{Result, bail, ensure};
 use mpps_method::sweep::{Answer, Axis, Basis, Fit, Measured, Memory, WhatIf};
-use mpps_record::{LimitedBy, Run, SweepLine, SweepPoint};
+use mpps_record::{LimitedBy, ProfiledLoad, Run, SweepLine, SweepPoint};
 use mpps_report::{number, sweep};
 use serde_json::{Value, json as value};
 
@@ -83,8 +83,10 @@ fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
         .map(|ns| format!("a program on the router's path spun {ns} ns for each frame (--burn)"));
     let doubts = line.doubts.iter().filter(|doubt| doubt.footnote.is_none());
     let doubts = doubts.map(|doubt| doubt.seen.clone());
-    let warned = unsaturated.into_iter().chain(burnt).chain(doubts).collect();
     let ns = load.frame_ns;
+    let more = [unsaturated, burnt, beds_part(load)];
+    let more = more.into_iter().flatten();
+    let warned = more.chain(doubts).collect();
     let basis = Basis {
         frame_ns: [ns.low, ns.median, ns.high],
         cores: line.cpus.len().max(1) as f64,
@@ -93,6 +95,15 @@ fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
     };
     let from = format!("the measured cost at {}", number::frame(&line.frame));
     Ok((basis, from, warned))
+}
+
+/// Most of a frame's cost may be the bed's, which a real router does not have.
+fn beds_part(load: &ProfiledLoad) -> Option<String> {
+    let all = load.frame_ns.median;
+    let beds = all - load.router_ns;
+    (load.router_ns > 0.0).then(|| {
+        format!("{beds:.0} of the {all:.0} ns measured are the bed's virtual NIC and exit, and not the router's")
+    })
 }
 
 /// The place of a point, before its frame size: `1 destination and `.
@@ -159,7 +170,7 @@ fn in_json(answer: &Answer, from: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_record::{Interval, ProfileLine, ProfiledLoad, Watched};
+    use mpps_record::{Interval, ProfileLine, Watched};
 
     /// A record of one profile.
     fn run(limited_by: LimitedBy, watched: Option<Watched>) -> Run {

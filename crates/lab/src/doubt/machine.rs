@@ -7,7 +7,8 @@ use crate::search::saturation::Saturated;
 use crate::traffic::ReceiverPlace;
 use mpps_method::distance::{At, is_same_distance};
 use mpps_method::full_speed::{FullSpeed, REFERENCE_ROUND_TRIP_NS};
-use mpps_method::saturation::{FrameCost, Interval, Saturation};
+use mpps_method::interval::Interval;
+use mpps_method::saturation::{FrameCost, Saturation};
 use mpps_method::{Disturbed, Outcome, Rate, Rules, Span, Trial, Verdict, speed};
 use mpps_record::doubts::LOST_DISTURBED;
 

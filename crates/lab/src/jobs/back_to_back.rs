@@ -9,7 +9,7 @@ use super::throughput::{ThroughputPlan, saturate};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
-use crate::doubt;
+use crate::doubt::{self, Doubt, Weight};
 use crate::line::{doubts, whole_fps};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{self, Saturated};
@@ -123,10 +123,34 @@ fn search_size(
             Err(error) => return Err(error),
         }
     }
+    let slow = forwarding.and_then(|most| no_overload(&searches, most));
+    line.doubts.extend(doubts(slow.as_slice()));
     match failed {
         Some(error) if searches.is_empty() && line.all_passed_frames.is_none() => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Bursts no faster than the router forwards fill no buffer.
+fn no_overload(searches: &[BackToBack], most: Rate) -> Option<Doubt> {
+    let slow = searches
+        .iter()
+        .filter(|found| found.burst_rate.fps() <= most.fps());
+    let slowest = slow
+        .clone()
+        .min_by(|one, other| one.burst_rate.fps().total_cmp(&other.burst_rate.fps()))?;
+    Some(Doubt {
+        name: "burst-no-overload",
+        weight: Weight::Shifted(1),
+        seen: format!(
+            "{} of {} bursts were sent no faster than the router forwards: at {}, and it forwards {most}",
+            slow.count(),
+            searches.len(),
+            slowest.burst_rate
+        ),
+        why: "Such a burst fills no buffer, and its length is that of the trial or of a stall. The average contains it.",
+        next: "Run it again when the machine is quieter: the sender was slow, or the router was in a faster state.",
+    })
 }
 
 fn search(found: &BackToBack) -> BurstSearch {
@@ -302,6 +326,21 @@ mod tests {
         assert_eq!(all.deviation_frames, Some(1_000.0));
         assert_eq!(all.implied_buffer_ns, 4_000_000);
         assert_eq!(all.corrected_buffer_ns, Some(1_000_000));
+    }
+
+    #[test]
+    fn a_burst_that_is_no_overload_is_a_doubt() {
+        let slow = BackToBack {
+            burst_rate: Rate::from_fps(1.4e6),
+            ..found(60_000)
+        };
+        let most = Rate::from_fps(1.5e6);
+        assert!(no_overload(&[found(7_000)], most).is_none());
+        let doubt = no_overload(&[found(7_000), slow], most).expect("a doubt");
+        assert_eq!(
+            doubt.seen,
+            "1 of 2 bursts were sent no faster than the router forwards: at 1.400 Mfps, and it forwards 1.500 Mfps"
+        );
     }
 
     #[test]

@@ -37,7 +37,7 @@ use look::{Beside, Look};
 use lower::IN_TURNS;
 use model::Tried;
 use mpps_method::distance::{Distance, of_one_distance};
-use mpps_method::saturation::Interval;
+use mpps_method::interval::Interval;
 use mpps_method::{FrameSpec, Offer, Rate, Span, Trial, Verdict, statistics};
 use mpps_record::{Looking, ProfileLine};
 use split::Profiled;
@@ -188,12 +188,18 @@ impl Explainer<'_> {
         let limited_by = limit::limited_by(&saturated, &self.tester);
         line.limited_by = Some(line::limited_by(limited_by));
         let is_split = line.wire.is_some();
-        line.limit_text = Some(limit::in_words(&saturated.load, is_split, limited_by));
         line.stacks = stacks.folded();
         if let Some(evidence) = &mut line.evidence {
             let by_cycles = line.clock.as_deref() == Some("cycles");
             evidence.locks_in = limit::most_locked(&line.stacks, by_cycles);
         }
+        let evidence = line.evidence.as_ref();
+        line.limit_text = Some(limit::in_words(
+            &saturated.load,
+            evidence,
+            is_split,
+            limited_by,
+        ));
         let overload = match self.depth {
             Depth::Overload => {
                 forwards(&self.trial(SENDER_MAX, Phase::Overload, Beside::Nothing, trials)?)

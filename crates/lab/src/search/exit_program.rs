@@ -11,7 +11,8 @@ use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
 use crate::trial;
 use mpps_linux::bpf::{self, ProgramRuns};
 use mpps_method::distance::Distance;
-use mpps_method::saturation::{FrameCost, Interval, pairs_at};
+use mpps_method::interval::Interval;
+use mpps_method::saturation::{FrameCost, pairs_at};
 use mpps_method::{Offer, Rate, Span, Trial};
 
 /// Pairs of trials, through the router and through a wire. Of nine an interval leaves out the outermost ones.

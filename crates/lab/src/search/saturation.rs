@@ -13,7 +13,8 @@ use crate::trial;
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::distance::{Distance, is_same_distance};
 use mpps_method::full_speed::FullSpeed;
-use mpps_method::saturation::{Block, FrameCost, Interval, Saturation, Window};
+use mpps_method::interval::Interval;
+use mpps_method::saturation::{Block, FrameCost, Saturation, Window};
 use mpps_method::simulate::Properties;
 use mpps_method::{Offer, Rate, Span, Trial};
 

@@ -1,7 +1,7 @@
 //! The middle of paired differences with an interval, after Wilcoxon and Hodges and Lehmann: it supposes only that they
 //! lie evenly on both sides of their middle. A fifth of them may be anywhere, and the middle hardly moves.
 
-use crate::saturation::Interval;
+use crate::interval::Interval;
 use crate::statistics::median;
 
 /// The interval is wrong at most this often, 0 to 1. `None` where so few samples cannot be so sure, or where one is no

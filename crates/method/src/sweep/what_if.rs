@@ -54,7 +54,7 @@ impl fmt::Display for CannotAnswer {
                 f.write_str("nothing is predicted, because the interval there reaches 0 or is wider than the cost. Sweep with more points or longer trials, or ask for ")?;
                 match nearer {
                     Some((axis, most)) => write!(f, "{}={most} at most", axis.name()),
-                    None => f.write_str("a clock nearer to the measured one"),
+                    None => f.write_str("something nearer to what was measured"),
                 }
             }
         }
@@ -141,10 +141,14 @@ impl Basis {
                     found.go(fit, *at, to);
                     memory_ns += fit.memory_ns(to) - fit.memory_ns(*at);
                 }
-                None if axis == Axis::Cores => found.assumes.push(
-                    "a frame costs the same on each core however many there are (linear scaling: no sweep over cores says otherwise)"
-                        .to_owned(),
-                ),
+                None if axis == Axis::Cores => {
+                    let linear = "a frame costs the same on each core however many there are";
+                    found.assumes.push(linear.to_owned());
+                    found.distrust.push(
+                        "no sweep over cores was measured: locks, memory and queues may keep more cores from as much more, and the range does not hold that"
+                            .to_owned(),
+                    );
+                }
                 None => return Err(CannotAnswer::NoSweep(axis)),
             }
         }
@@ -190,8 +194,8 @@ impl Answer {
         }
     }
 
-    /// Another clock. The constant part is taken as bound by the CPU, the look-up's by memory. How much of the
-    /// constant part waits for memory too is not known: the upper end says all of it at the slower clock, or none.
+    /// Another clock. The look-up's part is bound by memory. How much of the constant part waits for memory too, or for
+    /// another CPU, is not known: one end says all of it, the other none, the middle a half.
     fn clock(&mut self, to: f64, from: f64, memory_ns: f64) {
         let factor = from / to;
         let scaled = |ns: f64, memory: f64| {
@@ -207,11 +211,11 @@ impl Answer {
         ];
         self.frame_ns = [
             ends.into_iter().fold(f64::MAX, f64::min).min(low),
-            scaled(middle, memory_ns),
+            scaled(middle, memory_ns).midpoint(middle),
             ends.into_iter().fold(0.0, f64::max).max(high),
         ];
         self.assumes.push(format!(
-            "the CPU-bound part scales with the clock ({:.2} to {:.2} GHz), the memory-bound part does not: {memory_ns:.0} ns are known to wait for memory; the range reaches from none of the frame's cost to all of it",
+            "the CPU-bound part scales with the clock ({:.2} to {:.2} GHz), the memory-bound part does not: {memory_ns:.0} ns are known to wait for memory; of the rest the middle takes a half as waiting, and the range reaches from none of it to all",
             from / 1e9, to / 1e9
         ));
     }

@@ -54,7 +54,8 @@ fn a_comparison_is_a_sentence_then_a_table() {
          variant    frames/s  ns a frame  at 421k  turns\n\
          none           810k        1230        -      2\n\
          conntrack      810k        1230        -      2\n\
-         ns a frame: CPU time at overload, and at the fixed load of 421k frames/s\n\
+         ns a frame: CPU time at overload, and at the fixed load of 421k frames/s. The table has medians of all turns, \
+         a sentence compares pairs of turns\n\
          conntrack: at the fixed load +190 ns a frame (+180 to +205, 6 pairs)\n\
          conntrack: 3 of 11 pairs left out: 2 because the machine disturbed them, 1 because the machine was not \
          in one state\n"

@@ -1,6 +1,7 @@
 use super::super::tests::{bound_by_loss, bound_by_these, found_by, result};
 use super::*;
-use mpps_method::saturation::{Interval, Saturation};
+use mpps_method::interval::Interval;
+use mpps_method::saturation::Saturation;
 use mpps_method::{Accept, CouldNotMeasure, Resolution, Shortfall, Span};
 
 const LOWEST: Rate = Rate::from_fps(10_000.0);

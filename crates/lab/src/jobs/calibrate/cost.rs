@@ -6,7 +6,7 @@ use crate::search::saturation::{self, LITTLE_MORE};
 use crate::tester::{Fault, PlantedFault, Tester};
 use crate::trial;
 use mpps_method::distance::Distance;
-use mpps_method::saturation::Interval;
+use mpps_method::interval::Interval;
 use mpps_method::{Rate, statistics};
 use mpps_record::CalibrationLine;
 

@@ -153,7 +153,7 @@ impl Turns<'_> {
         let line = ProfileLine {
             receiver: Some(tester.traffic.receiver.into()),
             limited_by: Some(line::limited_by(limited_by)),
-            limit_text: Some(limit::in_words(&saturated.load, false, limited_by)),
+            limit_text: Some(limit::in_words(&saturated.load, None, false, limited_by)),
             clock: tried.iter().find_map(|one| one.clock.map(str::to_owned)),
             interrupted_share: interrupted(tested),
             loads: vec![saturated.load],
@@ -256,7 +256,6 @@ fn doubts_only_of(name: &str, mut doubts: Vec<Doubt>, of_other: &[Doubt]) -> Vec
 mod tests {
     use super::*;
     use mpps_method::compare::LeftOut;
-    use mpps_method::saturation;
 
     #[test]
     fn without_a_pair_it_says_how_many_there_were() {
@@ -289,7 +288,7 @@ mod tests {
     #[test]
     fn the_testers_rate_is_no_change_of_the_routers() {
         let compared = Compared {
-            rate: Some(saturation::Interval {
+            rate: Some(mpps_method::Interval {
                 low: -0.01,
                 middle: 0.0,
                 high: 0.01,

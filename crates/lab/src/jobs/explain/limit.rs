@@ -7,8 +7,15 @@ use crate::tester::Tester;
 use mpps_method::LimitedBy;
 use mpps_method::saturation::Saturation;
 use mpps_method::stage::{Cause, Router, Stage, place, place_late};
-use mpps_record::{FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad};
+use mpps_record::{
+    CpuEvidence, Evidence, FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad,
+};
 use std::collections::BTreeMap;
+
+/// A CPU that is busy for less than this share had time left.
+const TIME_LEFT: f64 = 0.8;
+/// More of a frame's time than this share in locks is told with the limit.
+const MUCH_LOCKED: f64 = 0.25;
 
 pub(super) fn limited_by(found: &Saturated, tester: &Tester<'_>) -> LimitedBy {
     if tester.bed.plan().cpus.shared() {
@@ -23,12 +30,19 @@ pub(super) fn limited_by(found: &Saturated, tester: &Tester<'_>) -> LimitedBy {
 }
 
 /// One sentence: what limits. Where no wire tells the router's part of each stage, its hottest stage and function as well.
-pub(super) fn in_words(load: &ProfiledLoad, is_split: bool, limited_by: LimitedBy) -> String {
+pub(super) fn in_words(
+    load: &ProfiledLoad,
+    evidence: Option<&Evidence>,
+    is_split: bool,
+    limited_by: LimitedBy,
+) -> String {
     let who = match limited_by {
-        LimitedBy::Dut => "The router's CPU is the limit",
-        LimitedBy::Tester => "The tester is the limit: the router forwarded all of it",
-        LimitedBy::SharedCpu => "A CPU that router and tester share is the limit",
-        _ => "The limit is not known, because the machine was disturbed",
+        LimitedBy::Dut => evidence.and_then(one_of_several).unwrap_or_else(|| {
+            "The router's CPU is the limit".to_owned() + &locked(load, evidence).unwrap_or_default()
+        }),
+        LimitedBy::Tester => "The tester is the limit: the router forwarded all of it".to_owned(),
+        LimitedBy::SharedCpu => "A CPU that router and tester share is the limit".to_owned(),
+        _ => unknown(load, evidence),
     };
     let is_routers = |cost: &&PartCost| {
         let stage = Stage::ALL
@@ -39,7 +53,7 @@ pub(super) fn in_words(load: &ProfiledLoad, is_split: bool, limited_by: LimitedB
     let stages = load.stages.iter().filter(is_routers);
     let hottest = stages.max_by(|one, other| one.ns.median.total_cmp(&other.ns.median));
     let Some(hottest) = hottest.filter(|_| !is_split) else {
-        return who.to_owned();
+        return who;
     };
     let function = hottest.top.first().map_or(String::new(), |top| {
         format!(", {:.0} of it in {}", top.ns, top.function)
@@ -47,6 +61,51 @@ pub(super) fn in_words(load: &ProfiledLoad, is_split: bool, limited_by: LimitedB
     format!(
         "{who}. Of the {:.0} ns outside virtual NIC and exit the stage {} takes most: {:.0} ns{function}",
         load.router_ns, hottest.part, hottest.ns.median
+    )
+}
+
+/// One of the router's CPUs that has no time left while another has: its queue gets more of the frames.
+fn one_of_several(evidence: &Evidence) -> Option<String> {
+    let by_share =
+        |one: &&CpuEvidence, other: &&CpuEvidence| one.busy_share.total_cmp(&other.busy_share);
+    let idlest = evidence.cpus.iter().min_by(by_share)?;
+    let busiest = evidence.cpus.iter().max_by(by_share)?;
+    (idlest.busy_share < TIME_LEFT).then(|| format!(
+        "CPU {} is the limit, one of {} that the router has: it was {:.0} % busy, and CPU {} {:.0} %",
+        busiest.cpu, evidence.cpus.len(), 100.0 * busiest.busy_share, idlest.cpu, 100.0 * idlest.busy_share
+    ))
+}
+
+/// How much of a frame's time goes to locks, where that is much of it.
+fn locked(load: &ProfiledLoad, evidence: Option<&Evidence>) -> Option<String> {
+    let locks = load
+        .causes
+        .iter()
+        .find(|cost| cost.part == Cause::Locks.to_string())?;
+    let frame_ns = load.frame_ns.median;
+    let stage = evidence.and_then(|evidence| evidence.locks_in.as_ref());
+    let stage = stage.map_or(String::new(), |cost| {
+        format!(", most of them in the stage {}", cost.part)
+    });
+    (locks.ns.median > MUCH_LOCKED * frame_ns).then(|| {
+        format!(
+            ", and {:.0} of a frame's {frame_ns:.0} ns go to locks{stage}",
+            locks.ns.median
+        )
+    })
+}
+
+/// Frames were lost while the router's CPU had time left.
+fn unknown(load: &ProfiledLoad, evidence: Option<&Evidence>) -> String {
+    let drops = evidence.map_or(&[][..], |evidence| &evidence.drops);
+    let most = drops.iter().max_by_key(|drops| drops.frames);
+    let place = most.map_or(String::new(), |drops| {
+        format!(", most of them at the {}", drops.place)
+    });
+    format!(
+        "The limit is not known: frames were lost while the router's CPU was {:.0} % busy{place}, so the machine was \
+         disturbed, or a queue filled up while the CPU paused",
+        100.0 * load.busy_share
     )
 }
 
@@ -92,6 +151,64 @@ pub(super) fn most_locked(stacks: &[FoldedStack], by_cycles: bool) -> Option<Par
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_record::Drops;
+
+    #[test]
+    fn the_sentence_names_what_limits() {
+        let cost = |part: &str, ns| PartCost {
+            part: part.to_owned(),
+            ns: Interval {
+                low: ns,
+                median: ns,
+                high: ns,
+            },
+            ..PartCost::default()
+        };
+        let mut load = ProfiledLoad {
+            busy_share: 0.72,
+            ..ProfiledLoad::default()
+        };
+        load.frame_ns = cost("", 500.0).ns;
+        load.causes = vec![cost("locks", 100.0)];
+        let cpu = |cpu, busy_share| CpuEvidence {
+            cpu,
+            busy_share,
+            ..CpuEvidence::default()
+        };
+        let mut evidence = Evidence {
+            cpus: vec![cpu(2, 0.99), cpu(3, 0.95)],
+            ..Evidence::default()
+        };
+        let told = |load: &ProfiledLoad, evidence: &Evidence, limit| {
+            in_words(load, Some(evidence), true, limit)
+        };
+        assert_eq!(
+            told(&load, &evidence, LimitedBy::Dut),
+            "The router's CPU is the limit"
+        );
+        load.causes = vec![cost("locks", 200.0)];
+        evidence.locks_in = Some(cost("free", 200.0));
+        assert_eq!(
+            told(&load, &evidence, LimitedBy::Dut),
+            "The router's CPU is the limit, and 200 of a frame's 500 ns go to locks, most of them in the stage free"
+        );
+        evidence.cpus = vec![cpu(2, 0.31), cpu(3, 1.0)];
+        assert_eq!(
+            told(&load, &evidence, LimitedBy::Dut),
+            "CPU 3 is the limit, one of 2 that the router has: it was 100 % busy, and CPU 2 31 %"
+        );
+        let drops = |place: &str, frames| Drops {
+            place: place.to_owned(),
+            frames,
+            ..Drops::default()
+        };
+        evidence.drops = vec![drops("router", 4), drops("virtual NIC's ring", 900)];
+        let unknown = told(&load, &evidence, LimitedBy::Disturbed);
+        assert!(
+            unknown.contains("was 72 % busy, most of them at the virtual NIC's ring, so"),
+            "{unknown}"
+        );
+    }
 
     #[test]
     fn locks_are_of_their_callers_stage() {

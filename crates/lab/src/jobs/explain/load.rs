@@ -5,7 +5,8 @@ use super::split::{self, Profiled};
 use crate::jobs::JobError;
 use crate::line::interval;
 use crate::search::saturation::block;
-use mpps_method::saturation::{Block, Interval, Saturation};
+use mpps_method::interval::Interval;
+use mpps_method::saturation::{Block, Saturation};
 use mpps_method::{Rate, compare, statistics};
 use mpps_record::ProfiledLoad;
 

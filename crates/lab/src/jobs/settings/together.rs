@@ -7,7 +7,7 @@ use crate::jobs::JobError;
 use crate::line::{difference, rates};
 use crate::tune::toggle::PLACEBO;
 use mpps_method::compare::{Compared, Finding, Measure, is_overloaded, rate};
-use mpps_method::saturation::Interval;
+use mpps_method::interval::Interval;
 use mpps_method::statistics::median;
 use mpps_record::{SettingEffect, Together};
 
