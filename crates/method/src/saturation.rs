@@ -360,6 +360,8 @@ pub struct FrameCost {
     pub total_ns: Interval,
     /// Pairs of trials on which it stands.
     pub pairs: u32,
+    /// Whether the wire was overloaded in all of them. Else the tester reached its limit first.
+    pub wire_overloaded: bool,
 }
 
 impl FrameCost {
@@ -389,11 +391,15 @@ impl FrameCost {
         let pairs: Vec<(&Block, &Block)> = router.iter().zip(wire).collect();
         let distance = |(router, wire): &(&Block, &Block)| router.distance.with(wire.distance);
         let distances: Vec<Distance> = pairs.iter().map(distance).collect();
-        let costs: Vec<(f64, f64)> = pairs_at(&distances, distance_ns)
+        let mut here: Vec<&(&Block, &Block)> = pairs_at(&distances, distance_ns)
             .iter()
             .filter_map(|&place| pairs.get(place))
-            .filter_map(|(router, wire)| Some((router.ns_per_frame?, wire.ns_per_frame?)))
             .collect();
+        here.retain(|(router, wire)| router.ns_per_frame.and(wire.ns_per_frame).is_some());
+        let costs = here
+            .iter()
+            .filter_map(|(router, wire)| router.ns_per_frame.zip(wire.ns_per_frame));
+        let costs: Vec<(f64, f64)> = costs.collect();
         if costs.len() < PAIRS_MIN {
             return None;
         }
@@ -406,6 +412,7 @@ impl FrameCost {
             router_ns: interval(|pair| pair.0 - pair.1)?,
             total_ns: interval(|pair| pair.0)?,
             pairs: costs.len() as u32,
+            wire_overloaded: here.iter().all(|(_, wire)| wire.is_overloaded()),
         })
     }
 

@@ -220,7 +220,10 @@ impl<'a> Job<'a> {
             "{} each of {parts}{process}, held for {hold}, in {time} at {load}",
             plan.trials
         );
-        Self::of_sizes("reset", measurement, rule, (vec![load], time, plan.trials))
+        Self {
+            budget: None,
+            ..Self::of_sizes("reset", measurement, rule, (vec![load], time, plan.trials))
+        }
     }
 
     /// `mpps explain`.

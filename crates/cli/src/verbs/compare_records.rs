@@ -30,6 +30,10 @@ struct Found {
     doubts: [Vec<Doubt>; 2],
 }
 
+/// So many conditions in which two runs differ are named.
+const SHOWN: usize = 4;
+/// Values up to this length are shown, octets.
+const SHORT: usize = 32;
 /// Of a frame size that only one record has.
 const NO_SIZE: Refusal = Refusal::Lacks("result of this frame size");
 
@@ -64,7 +68,9 @@ pub fn run(args: &FinishedArgs, json: bool) -> Result<Exit> {
         let refusal = compared.iter().find_map(|(_, found)| found.as_ref().err());
         bail!(
             "{}",
-            refusal.map_or_else(String::new, |refusal| refused(refusal, one, other))
+            refusal.map_or_else(String::new, |refusal| {
+                refused(refusal, (one, &first), (other, &second))
+            })
         );
     }
     // What could not be compared may be slower than is allowed.
@@ -93,7 +99,7 @@ fn check_names(names: &[String]) -> Result<()> {
     for name in names {
         ensure!(
             known.contains(name),
-            "--may-differ: there is no {name}: give some of {}",
+            "--may-differ: there is no {name} (flags of what is sent, as --flows, are in traffic): give some of {}",
             known.join(", ")
         );
     }
@@ -281,14 +287,47 @@ fn show(
 }
 
 /// Why nothing was compared, and what to do.
-fn refused(refusal: &Refusal, one: &Path, other: &Path) -> String {
-    let (one, other) = (one.display(), other.display());
-    let next = match refusal {
-        Refusal::Differ(members) => format!(
-            "measure both alike, or give --may-differ {} if that is what you compare",
+fn refused(
+    refusal: &Refusal,
+    (one, first): (&Path, &Run),
+    (other, second): (&Path, &Run),
+) -> String {
+    let head = format!(
+        "{} and {} cannot be compared: ",
+        one.display(),
+        other.display()
+    );
+    let Refusal::Differ(members) = refusal else {
+        return format!("{head}{refusal}: measure it again");
+    };
+    let shown = members.iter().take(SHOWN);
+    let shown: Vec<String> = shown.map(|name| with_values(name, first, second)).collect();
+    let shown = shown.join(", ");
+    match members.len() {
+        ..=SHOWN => format!(
+            "{head}they differ in {shown}: measure both alike, or give --may-differ {} if that is what you compare",
             members.join(",")
         ),
-        Refusal::Lacks(_) => "measure it again".to_owned(),
+        all => format!(
+            "{head}they differ in {shown} and {} more: they are of two machines, builds or kinds of traffic, so measure \
+             both alike",
+            all - SHOWN
+        ),
+    }
+}
+
+/// A condition with its value in both runs, where these are short.
+fn with_values(name: &str, first: &Run, second: &Run) -> String {
+    let value = |run: &Run| {
+        let known = json!(run.begin.as_ref()?.comparability);
+        let value = known.get(name)?;
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        (text.len() <= SHORT).then_some(text)
     };
-    format!("{one} and {other} cannot be compared: {refusal}: {next}")
+    match value(first).zip(value(second)) {
+        Some((one, other)) => format!("{name} ({one}, {other})"),
+        None => name.to_owned(),
+    }
 }

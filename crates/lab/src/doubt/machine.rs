@@ -35,7 +35,9 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     doubts.extend(maximum.and_then(few_overloads));
     let full_speed = weighed.saturated.full_speed.as_ref();
     doubts.extend(maximum.and_then(|maximum| other_state(maximum, full_speed)));
-    doubts.extend(weighed.saturated.cost.as_ref().and_then(few_pairs));
+    let cost = weighed.saturated.cost.as_ref();
+    doubts.extend(cost.and_then(few_pairs));
+    doubts.extend(cost.and_then(idle_wire));
     doubts.extend(exit_untimed(weighed.saturated, around.receiver));
     doubts
 }
@@ -246,6 +248,16 @@ fn few_pairs(cost: &FrameCost) -> Option<Doubt> {
         seen: format!("the cost of a frame stands on {} pairs of trials", cost.pairs),
         why: "The other pairs do not count: the CPUs were in another state, or the machine disturbed them. The interval is the range of these pairs.",
         next: QUIETER,
+    })
+}
+
+fn idle_wire(cost: &FrameCost) -> Option<Doubt> {
+    (!cost.wire_overloaded).then(|| Doubt {
+        name: "wire-not-overloaded",
+        weight: Weight::Shifted(2),
+        seen: "the wire in place of the router was not overloaded: the tester reached its limit first".to_owned(),
+        why: "A CPU with time left sleeps and wakes up more often, so a frame costs it more. The bed's part of a frame's cost is too large, the router's too small.",
+        next: "Use --receiver exit, where the wire is overloaded.",
     })
 }
 

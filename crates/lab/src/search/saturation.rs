@@ -104,10 +104,19 @@ fn cost(found: &Saturated, mut pairs: [(&Series, &Series); 2]) -> Option<FrameCo
         maximum.and_then(|one| one.place),
         maximum.and_then(|one| one.distance_ns),
     );
-    pairs.iter().find_map(|(router, wire)| match &place {
-        Some(place) => FrameCost::at(&router.blocks, &wire.blocks, place),
-        None => FrameCost::from_blocks(&router.blocks, &wire.blocks, distance),
-    })
+    let of_state = place.and_then(|place| {
+        let mut pairs = pairs.iter();
+        pairs.find_map(|(router, wire)| FrameCost::at(&router.blocks, &wire.blocks, &place))
+    });
+    // Where the tester cannot overload a wire, no window tells its cost: whole trials do.
+    let of_trials = || {
+        let mut pairs = pairs.iter();
+        let whole = pairs.find_map(|(router, wire)| {
+            FrameCost::from_blocks(&router.blocks, &wire.blocks, distance)
+        });
+        whole.filter(|cost| place.is_none() || !cost.wire_overloaded)
+    };
+    of_state.or_else(of_trials)
 }
 
 /// A trial as a block of an interval.

@@ -29,10 +29,27 @@ fn a_cost_of_two_pairs_is_doubted() {
             router_ns: part,
             total_ns: part,
             pairs,
+            wire_overloaded: true,
         })
     };
     assert!(of(2).is_some_and(|doubt| doubt.seen.ends_with("stands on 2 pairs of trials")));
     assert_eq!(of(3), None);
+}
+
+#[test]
+fn a_wire_that_the_tester_limits_is_doubted() {
+    let of = |wire_overloaded| {
+        let part = Interval::default();
+        idle_wire(&FrameCost {
+            bed_ns: part,
+            router_ns: part,
+            total_ns: part,
+            pairs: 5,
+            wire_overloaded,
+        })
+    };
+    assert!(of(false).is_some_and(|doubt| doubt.seen.contains("was not overloaded")));
+    assert_eq!(of(true), None);
 }
 
 #[test]
@@ -43,6 +60,7 @@ fn a_cost_with_an_untimed_exit_is_doubted() {
         router_ns: part,
         total_ns: part,
         pairs: 5,
+        wire_overloaded: true,
     };
     let timed = ExitProgram {
         router_ns: 40.0,
