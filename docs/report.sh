@@ -3,7 +3,7 @@
 # usage: docs/report.sh [RECORD]    (needs chromium and pngquant: apt-get install chromium pngquant)
 set -eu
 cd "$(dirname "$0")/.."
-record=${1:-bench/runs/2026-11-22-epyc-vm-2cpu/readme/raw.jsonl}
+record=${1:-bench/runs/2026-11-24-epyc-vm-2cpu/readme/raw.jsonl}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cargo run --quiet --package mpps-cli -- report "$record" --output "$work/report.html"

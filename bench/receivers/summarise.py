@@ -6,7 +6,8 @@ import sys
 PLACES = ("exit", "port")
 # More than this makes another machine of one of a pair: a CPU's stolen share of all the trials' time, and the distance.
 STEAL_MOST = 0.02
-EXCHANGE_MOST = 1.25
+EXCHANGE_MOST = 1.5
+WORK_MOST = 1.05
 # Less, and something else than the DUT's CPU limited one of them.
 BUSY_LEAST = 0.95
 
@@ -36,7 +37,8 @@ def main(path):
         away = [distance(half) for half in both]
         bed = [cost_of(half, "bed_ns") for half in both]
         busy = [(half["result"] or {}).get("max_forwarding_busy_share") for half in both]
-        alike = max(steal) <= STEAL_MOST and (None in away or max(away) <= EXCHANGE_MOST * min(away))
+        work = [(half["result"] or {}).get("max_forwarding_work_ns") for half in both]
+        alike = max(steal) <= STEAL_MOST and within(away, EXCHANGE_MOST) and within(work, WORK_MOST)
         alike = alike and None not in busy and min(busy) >= BUSY_LEAST
         if apart is not None:
             rates.append(apart)
@@ -54,7 +56,7 @@ def main(path):
         )
     print(
         f"\nLike: steal of at most {STEAL_MOST:.0%} of a CPU in both, and a cache line's round trip between the CPUs alike within "
-        f"{EXCHANGE_MOST - 1:.0%}, and the DUT's busiest CPU at least {BUSY_LEAST:.0%} busy in both. The others are shown, and in the second column of medians only."
+        f"{EXCHANGE_MOST - 1:.0%}, and a fixed piece of work within {WORK_MOST - 1:.0%}, and the DUT's busiest CPU at least {BUSY_LEAST:.0%} busy in both. The others are shown, and in the second column of medians only."
     )
     print("\n| exit against port, median (range), % | like pairs | all pairs |\n|---|---|---|")
     print(f"| maximum forwarding rate | {spread(alike_rates)} | {spread(rates)} |")
@@ -81,7 +83,14 @@ def share(trials):
     return max(stolen.values(), default=0) / max(sum(trial["duration_ns"] or 0 for trial in trials), 1)
 
 
+def within(values, times):
+    return None in values or max(values) <= times * min(values)
+
+
 def distance(half):
+    of_state = (half["result"] or {}).get("max_forwarding_cpu_distance_ns")
+    if of_state:
+        return of_state
     names = ("exchange_before_ns", "exchange_after_ns")
     known = [trial[name] for trial in half["trials"] for name in names if trial.get(name)]
     return statistics.median(known) if known else None

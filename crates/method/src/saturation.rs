@@ -563,7 +563,13 @@ mod tests {
         assert_eq!(cost.router_ns, interval(200.0, 200.0, 200.0));
         assert_eq!(cost.bed_ns, interval(400.0, 500.0, 600.0));
         assert_eq!(cost.total_ns, interval(600.0, 700.0, 800.0));
-        assert!(!cost.has_few_pairs());
+        assert!(!cost.has_few_pairs() && cost.wire_overloaded);
+        let idle = wire.clone().map(|mut wire| {
+            wire.sent = Rate::from_fps(1.2e6);
+            wire
+        });
+        let below = FrameCost::from_blocks(&router, &idle, None).unwrap();
+        assert!(!below.wire_overloaded, "it took all that was sent");
         // Through the wire the receiver waits 100 ns for a frame's headers, for which the router waits behind it.
         let parts = cost.moved_to_router(interval(90.0, 100.0, 110.0));
         assert_eq!(parts.router_ns, interval(290.0, 300.0, 310.0));

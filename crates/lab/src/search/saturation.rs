@@ -398,6 +398,52 @@ mod tests {
         assert_eq!(maximum(far(1.2e6), unknown(1.5e6)), Some(1.5e6));
     }
 
+    /// Four trials in one known state, each of which took all of its CPU's time or `ns` for each frame.
+    fn series(sent: f64, forwarded: f64, ns: f64) -> Series {
+        let length = Span::from_millis(10);
+        let window = Window {
+            duration: length,
+            forwarded: (forwarded * length.as_secs_f64()) as u64,
+            disturbed: false,
+            round_trip_ns: Some(80),
+            work_ns: Some(200),
+            busy: None,
+        };
+        let block = Block {
+            sent: Rate::from_fps(sent),
+            busiest: Some((forwarded * ns / 1e9).min(1.0)),
+            ns_per_frame: Some(ns),
+            distance: Distance::at(80.0),
+            windows: vec![window; 30],
+        };
+        Series {
+            blocks: vec![block; 4],
+            lost: true,
+        }
+    }
+
+    #[test]
+    fn a_wire_that_is_not_overloaded_has_a_cost() {
+        let (router, none) = (series(2e6, 0.5e6, 2_000.0), Series::default());
+        let found = Saturated {
+            at_most: router.saturation(),
+            ..Saturated::default()
+        };
+        assert!(found.at_most.is_some_and(|most| most.place.is_some()));
+        let cost = |wire: &Series| cost(&found, [(&none, &none), (&router, wire)]);
+        // The tester can send no more than 70 % of what the wire takes.
+        let idle = cost(&series(1.6e6, 1.6e6, 440.0)).expect("a cost");
+        assert_eq!(
+            (idle.router_ns.middle, idle.wire_overloaded),
+            (1_560.0, false)
+        );
+        let full = cost(&series(3e6, 2e6, 500.0)).expect("a cost");
+        assert_eq!(
+            (full.router_ns.middle.round(), full.wire_overloaded),
+            (1_500.0, true)
+        );
+    }
+
     #[test]
     fn one_load_alone_is_the_maximum() {
         let near = |fps| Some(forwarded(fps, Some(60.0)));
