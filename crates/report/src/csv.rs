@@ -20,7 +20,7 @@ const OF_RUN: [RunColumn; 5] = [
     ("begun_utc", |_, run| known(run.begun_utc())),
     ("job", |_, run| known(run.job())),
 ];
-const OF_TRIAL: [TrialColumn; 26] = [
+const OF_TRIAL: [TrialColumn; 27] = [
     ("trial", |trial, _| trial.trial.to_string()),
     ("frame", |trial, _| trial.frame.clone()),
     ("phase", |trial, _| trial.phase.to_string()),
@@ -46,6 +46,7 @@ const OF_TRIAL: [TrialColumn; 26] = [
         figures.lost_by_tester.to_string()
     }),
     ("overdue_frames", |_, figures| known(figures.overdue)),
+    ("reached_frames", |_, figures| figures.reached.to_string()),
     ("loss_ratio", |_, figures| figures.loss.to_string()),
     ("dut_busiest_cpu_share", |_, figures| known(figures.busy)),
     ("latency_p50_ns", |trial, _| known(trial.latency.p50_ns)),

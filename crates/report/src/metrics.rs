@@ -66,7 +66,11 @@ pub const MAXIMUM: (&str, &str) = (
 );
 pub const LATENCY: (&str, &str) = (
     "mpps_latency_seconds",
-    "One-way latency: of the trial that a result stands on, or of a load through the router and through a wire.",
+    "One-way latency of a load, each frame by itself, through the router and through a wire (mpps latency).",
+);
+pub const TRIAL_LATENCY: (&str, &str) = (
+    "mpps_trial_latency_seconds",
+    "One-way latency in the trial that a result stands on, of frames that were sent in batches.",
 );
 pub const BUSY: (&str, &str) = (
     "mpps_dut_busiest_cpu_ratio",

@@ -30,7 +30,9 @@ pub struct Figures {
     pub sent_fps: f64,
     /// The forwarding rate.
     pub forwarded_fps: f64,
-    /// Lost at the DUT of those that reached it, outside disturbances.
+    /// Frames that reached the DUT outside disturbances.
+    pub reached: u64,
+    /// Those of them that were lost there, as a share.
     pub loss: f64,
     /// Busy share of the DUT's busiest CPU; `None` where nobody read it, or the time it was read over is not the trial's.
     pub busy: Option<f64>,
@@ -78,6 +80,7 @@ impl Figures {
             },
             sent_fps: per_second(sent),
             forwarded_fps: per_second(received),
+            reached,
             loss: lost as f64 / reached.max(1) as f64,
             busy: busy(trial),
             gap_ns: trial.gaps.iter().map(|gap| gap.longest_ns).max(),

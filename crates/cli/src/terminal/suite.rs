@@ -127,8 +127,7 @@ fn left_out<T>(
 type Column = (&'static str, &'static str, &'static str, Cell);
 type Cell = fn(&Run, &str) -> Option<String>;
 /// What is said of both percentiles.
-const PERCENTILES: &str =
-    "p50, p99: one-way latency at that rate, unless noted below (?: too few frames took longer)";
+const PERCENTILES: &str = "p50, p99: one-way latency at that rate, unless noted below (*: at a lower rate; ?: too few frames took longer)";
 
 const COLUMNS: [Column; 7] = [
     ("throughput", "without loss", "frames/s", |run, frame| {
@@ -209,10 +208,16 @@ fn short(fps: u64) -> String {
 
 fn time_of(run: &Run, frame: &str, percent: f64) -> Option<String> {
     let line = run.latencies.iter().find(|line| line.frame == frame)?;
-    let times = &line.loads.last()?.router.times;
+    let load = line.loads.last()?;
+    let times = &load.router.times;
     let at = times.percentiles.iter().find(|at| at.percent == percent)?;
     let few = if at.supported { "" } else { "?" };
-    Some(number::time(at.ns as f64) + few)
+    let below = if load.instead_of_fps.is_some() {
+        "*"
+    } else {
+        ""
+    };
+    Some(number::time(at.ns as f64) + few + below)
 }
 
 fn loss_of(line: &CurveLine) -> Option<String> {

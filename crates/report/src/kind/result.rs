@@ -3,7 +3,9 @@
 use super::{Shown, dash, share};
 use crate::chart::Chart;
 use crate::headline::{at_least_forwarded, is_bound};
-use crate::metrics::{BUSY, DOUBTS, Gauges, LATENCY, Labels, MAXIMUM, costs, reads, seconds, with};
+use crate::metrics::{
+    BUSY, DOUBTS, Gauges, Labels, MAXIMUM, TRIAL_LATENCY, costs, reads, seconds, with,
+};
 use crate::row::Row;
 use crate::table::Table;
 use crate::{number, plots};
@@ -112,8 +114,8 @@ fn one_result(gauges: &mut Gauges, labels: &Labels<'_>, result: &ResultLine, tri
         ];
         for (percentile, ns) in known {
             gauges.add(
-                LATENCY.0,
-                LATENCY.1,
+                TRIAL_LATENCY.0,
+                TRIAL_LATENCY.1,
                 &with(labels, &[("percentile", percentile)]),
                 seconds(ns),
             );

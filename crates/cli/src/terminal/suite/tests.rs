@@ -118,7 +118,7 @@ fn a_partial_run_is_said_to_be_partial() {
         \nframe  without loss      p50      p99    loss at max  max burst\n\
         64            1.38M  22.0 µs  41.0 µs  31 % of 2.03M      8 200\n\
         1518              -        -        -              -          -\n\
-        frames/s; p50, p99: one-way latency at that rate, unless noted below (?: too few frames took longer); loss at the highest load\n\
+        frames/s; p50, p99: one-way latency at that rate, unless noted below (*: at a lower rate; ?: too few frames took longer); loss at the highest load\n\
         \nShortened, so these are estimates\n\
         - throughput (26): as it is done; RFC 2544 asks for trials of 60 s\n\
         \nNot as planned\n\
