@@ -151,7 +151,7 @@ fn a_profile_is_shown_again_from_its_record() {
     for part in [
         "a frame costs",
         "prerouting",
-        "virtual NIC *",
+        "virtual NIC",
         "none of these",
     ] {
         assert!(text.contains(part), "{part}: {text}");
