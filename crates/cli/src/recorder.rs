@@ -6,6 +6,7 @@ use crate::terminal::grouped;
 use crate::terminal::progress::Progress;
 use anyhow::{Context, Result};
 use mpps_lab::clock::monotonic_ns;
+use mpps_lab::fib::CountedBack;
 use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver, SearchedRate};
 use mpps_lab::line;
@@ -154,6 +155,15 @@ impl Recorder {
         self.route_changes
     }
 
+    /// The router's routes were counted back after changes.
+    pub fn counted_back(&self, counted: CountedBack) {
+        self.step(&format!(
+            "routes after the changes: {}, counted back as the changes left them; the file was begun {} times",
+            grouped(counted.routes),
+            counted.rounds
+        ));
+    }
+
     /// Keeps what a search found, unless there is one already, because other parts of a suite go by it.
     pub fn found(&mut self, searched: Option<SearchedRate>) {
         self.searched = self.searched.or(searched);
@@ -284,6 +294,10 @@ where
             grouped(point.routes as u64),
             grouped(point.destinations)
         ));
+    }
+
+    fn counted_back(&mut self, counted: CountedBack) {
+        self.recorder.counted_back(counted);
     }
 }
 

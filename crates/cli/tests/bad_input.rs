@@ -255,7 +255,9 @@ fn a_dry_run_prints_json_where_asked() {
         "throughput --frame 64,imix --queues 2",
         "fib-scale --frame 64,imix --queues 2 --routes 0,10 --destinations 1",
         "throughput --frame 64,imix --simulate capacity=1M",
+        "fib-scale --frame 64 --networks 8 --routes 0,full --destinations 1",
         "calibrate",
+        "calibrate --filters 25 --management-traffic 10 --networks 256",
     ] {
         let words: Vec<&str> = words.split_whitespace().collect();
         let ended = run(mpps(&words).args(["--dry-run", "--json"]));
@@ -270,6 +272,11 @@ fn a_dry_run_prints_json_where_asked() {
             (&true.into(), &words[0].into())
         );
         assert_eq!(plan["plan"]["frames"][0], "64");
+        if words.contains(&"--filters") {
+            assert_eq!(plan["bed"]["filters"], 25, "{plan}");
+            let queries = &plan["plan"]["traffic"]["queries_per_s"];
+            assert_eq!(*queries, 10, "{plan}");
+        }
         if words.contains(&"--queues") {
             assert_eq!(plan["bed"]["queues"], 2, "{plan}");
         }

@@ -157,6 +157,43 @@ fn text_and_plot(run: &Run, points: &[&Value]) {
 }
 
 #[test]
+fn a_point_replays_changes_of_its_own_routes() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("fib-scale-changed");
+    let changes = scratch.path("changes");
+    // The last one is in no table.
+    let text = "A 20.0.0.0/24\nW 20.0.1.0/24\nA 20.0.1.0/24\nA 50.0.0.0/8\n";
+    std::fs::write(&changes, text).expect("changes");
+    let changes = format!("{},speed=100/s", changes.display());
+    let words = [
+        "--coupled",
+        "--routes",
+        "0,full",
+        "--route-changes",
+        &changes,
+    ];
+    let run = Run::new("fib-scale-changes", &words);
+    let points = run.of_kind("point");
+    let there: Vec<_> = points.iter().map(|point| counts(point)).collect();
+    // Without a route nothing changes. No frame goes to the one that is withdrawn.
+    assert_eq!(there[0][2..], [None, None, None]);
+    assert_eq!(there[1][2..4], [Some(3), Some(1)]);
+    let drawn = &points[1]["traffic"]["destinations"];
+    assert_eq!(drawn["prefixes"], 2, "{drawn}");
+    let changed = |point: &Value| !point["traffic"]["route_changes"].is_null();
+    assert!(!changed(points[0]) && changed(points[1]), "{points:#?}");
+    let made = &run.of_kind("end")[0]["route_changes"];
+    assert!(
+        made["replaced"].as_u64().is_some_and(|made| made > 0),
+        "{made}"
+    );
+    let counted = run.ended.stderr.contains("routes after the changes: ");
+    assert!(counted, "{:?}", run.ended);
+}
+
+#[test]
 fn without_a_flag_of_the_search_there_is_none() {
     if !privileged() {
         return;

@@ -59,11 +59,13 @@ impl RunLine {
             let words = format!("{count} filter(s) (RFC 2544 section 11.4)");
             modifier(words, format!("--filters {count}"))
         });
-        let destinations = self.plan.traffic.destinations.as_ref();
-        let networks = destinations.filter(|drawn| drawn.from.ends_with(NETWORKS));
-        let networks = networks.map(|drawn| {
-            let flag = format!("--networks {}", drawn.prefixes);
-            modifier(format!("destinations in {}", drawn.from), flag)
+        let drawn = self.plan.traffic.destinations.iter();
+        let drawn = drawn.map(|drawn| &drawn.from);
+        let mut from = drawn.chain(self.plan.scale.iter().map(|scale| &scale.table));
+        let networks = from.find_map(|from| {
+            let count = from.strip_suffix(NETWORKS)?.trim_end();
+            let flag = format!("--networks {count}");
+            Some(modifier(format!("destinations in {from}"), flag))
         });
         let queries = self.plan.traffic.queries_per_s.map(|per_s| {
             let words = format!("{per_s} management queries a second (RFC 2544 section 11.2)");

@@ -128,6 +128,26 @@ impl Changes {
             .collect();
         Table::from_prefixes(table.iter().filter(|prefix| !withdrawn.contains(prefix)))
     }
+
+    /// The changes of a table's own prefixes: they add no other route.
+    #[must_use]
+    pub fn within(&self, table: &Table) -> Self {
+        let own: HashSet<IpNet> = table.iter().collect();
+        let mut places = 0_u32..;
+        let place = |prefix| own.contains(&prefix).then(|| places.next()).flatten();
+        let places: Vec<Option<u32>> = self.prefixes.iter().map(place).collect();
+        let moved = |change: &Change| {
+            let prefix = places.get(change.prefix as usize).copied().flatten()?;
+            Some(Change { prefix, ..*change })
+        };
+        let list: Vec<Change> = self.list.iter().filter_map(moved).collect();
+        Self {
+            prefixes: Table::from_prefixes(self.prefixes.iter().filter(|p| own.contains(p))),
+            changes_left_out: self.changes_left_out + (self.list.len() - list.len()) as u64,
+            list,
+            ..self.clone()
+        }
+    }
 }
 
 fn why_none(left_out: &LeftOut) -> String {

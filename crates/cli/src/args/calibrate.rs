@@ -1,17 +1,17 @@
 //! `mpps calibrate`.
 
 use super::choice::{INTERFACES, RECEIVERS, one_of};
-use super::{CpuArgs, OutputArgs};
-use clap::Args;
-use mpps_lab::bed::Interfaces;
-use mpps_lab::tester::ReceiverPlace;
+use super::{CpuArgs, DestinationArgs, OutputArgs};
+use clap::{Args, value_parser};
+use mpps_lab::bed::{FILTERS_MAX, Interfaces};
+use mpps_lab::tester::{QUERIES_MAX, ReceiverPlace};
 
 /// Arguments of `mpps calibrate`.
 #[derive(Args, Debug)]
 pub struct CalibrateArgs {
     /// Use a bed kept by `mpps bed up NAME --queues 1`, not a new one
     #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
-          conflicts_with_all = ["rx_ring", "kernel_interfaces", "dut_cpus", "tester_cpus"])]
+          conflicts_with_all = ["rx_ring", "kernel_interfaces", "dut_cpus", "tester_cpus", "filters"])]
     pub kept_bed: Option<String>,
     /// Size of the receive ring, which the meter must find: 1024 to 16384 frames [default: 4096]
     #[arg(long, value_name = "FRAMES", help_heading = "Bed")]
@@ -30,6 +30,16 @@ pub struct CalibrateArgs {
         help_heading = "Bed"
     )]
     pub receiver: Option<ReceiverPlace>,
+    /// So many rules of nft in the router's forward path; only the last one matches, and it accepts (RFC 2544 11.4)
+    #[arg(long, value_name = "N", help_heading = "Bed", value_parser = value_parser!(u16).range(1..=i64::from(FILTERS_MAX)))]
+    pub filters: Option<u16>,
+    /// Queries to the router itself each second of a trial, 1 to 100 (RFC 2544 11.2). Without N 1
+    #[arg(long, value_name = "N", help_heading = "Traffic", num_args = 0..=1, default_missing_value = "1",
+          value_parser = value_parser!(u16).range(1..=i64::from(QUERIES_MAX)))]
+    pub management_traffic: Option<u16>,
+    /// Routes to load, destinations to draw from them, and changes of these routes.
+    #[command(flatten)]
+    pub destinations: DestinationArgs,
     /// The CPUs of the bed it raises for itself.
     #[command(flatten)]
     pub cpus: CpuArgs,

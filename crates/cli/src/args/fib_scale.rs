@@ -3,9 +3,11 @@
 use super::choice::{PORTS, one_of};
 use super::quantity::{count, routes};
 use super::search::SearchArgs;
+use super::traffic::{RouteChangesArg, route_changes};
 use super::{BedChoiceArgs, OutputArgs, TrafficArgs};
 use clap::Args;
 use mpps_lab::fib::NEXT_HOPS_MAX;
+use mpps_lab::routes::NETWORKS_MAX;
 use mpps_lab::tester::PortKind;
 use mpps_method::destinations::Draw;
 use std::path::PathBuf;
@@ -51,6 +53,10 @@ pub struct ScaleArgs {
     /// [default: a synthetic table with the Internet's prefix lengths]
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
+    /// The largest table is so many networks of 198.18.0.0/15 (with -6 2001:2::/48), 1 to 8192 (RFC 2544 section 12
+    /// has 256)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(NETWORKS_MAX)), conflicts_with = "table")]
+    pub networks: Option<u16>,
     /// Routes to load, one count after the other, each with the most destinations; full is all of the table
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', value_parser = routes,
           default_value = "0,1,10,100,1k,10k,100k,full")]
@@ -67,9 +73,13 @@ pub struct ScaleArgs {
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=i64::from(NEXT_HOPS_MAX)))]
     pub next_hops: u16,
     /// How destinations are drawn: per-prefix, per-address, zipf:S, sequential (see `mpps throughput --help`)
-    /// [default: per-prefix]
+    /// [default: per-prefix; with --networks per-address]
     #[arg(long, value_name = "HOW")]
     pub draw: Option<Draw>,
+    /// Replay route changes into the DUT's FIB during each trial (see `mpps throughput --help`), at each point those of
+    /// its own routes. All routes then have one next hop, and changes another
+    #[arg(long, value_name = "FILE[,speed=SPEED]", value_parser = route_changes, requires = "table", conflicts_with = "next_hops")]
+    pub route_changes: Option<RouteChangesArg>,
     /// Keep prefixes that are never a destination on the Internet: private, reserved ... (RFC 6890)
     #[arg(long, requires = "table")]
     pub keep_martians: bool,

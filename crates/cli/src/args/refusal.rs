@@ -86,11 +86,6 @@ const ALIASES: &[Alias] = &[
         answer: "mpps report RECORD --format csv writes CSV of a record, --format html a page; --json prints JSON",
     },
     Alias {
-        typed: &["route-changes"],
-        has: "coupled",
-        answer: "a point has so many routes, and changes would add and withdraw some: measure a point with them by mpps throughput --table FILE --destinations N --route-changes FILE",
-    },
-    Alias {
         typed: &["simulate"],
         has: "frame",
         answer: "a simulated pair only counts the frames of a trial and has no times, routes, resets or CPUs; mpps throughput, loss, trial and back-to-back take it",
@@ -364,9 +359,6 @@ mod tests {
             "mpps bed list has no flag --duration (see mpps bed list --help)"
         );
         assert!(refusal("bed list --color").contains("NO_COLOR"));
-        let changes = refusal("fib-scale --route-changes updates.txt");
-        assert!(changes.contains("--table FILE --destinations N --route-changes FILE"));
-        assert!(!refusal("back-to-back --route-changer x").contains("a point has"));
     }
 
     #[test]

@@ -104,7 +104,7 @@ pub struct RouteChangesArg {
 const CHANGES_PER_S: f64 = 1_000.0;
 
 /// Reads `FILE[,speed=SPEED]`.
-fn route_changes(text: &str) -> Result<RouteChangesArg, String> {
+pub fn route_changes(text: &str) -> Result<RouteChangesArg, String> {
     let (file, speed) = match text.rsplit_once(",speed=") {
         Some((file, speed)) => (file, speed.parse()?),
         None => (text, ChangeSpeed::PerSecond(CHANGES_PER_S)),

@@ -1,12 +1,13 @@
 //! What `mpps calibrate` is to do.
 
-use super::{BedChoice, BedWish, RX_RING, bed_name};
+use super::{BedChoice, BedWish, DestinationPlan, RX_RING, bed_name};
 use crate::args::CalibrateArgs;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{Bed, BedPlan, DutPlan, Front, RssKey};
 use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
 use mpps_method::FrameSpec;
+use mpps_method::destinations::Draw;
 use std::ops::RangeInclusive;
 
 /// The smallest frame costs the most a bit: where the meter has most to do.
@@ -27,6 +28,8 @@ pub struct CalibrationPlan {
     pub traffic: Traffic,
     /// Where the tester receives; `None`: as `mpps throughput` chooses.
     pub receiver: Option<ReceiverPlace>,
+    /// Routes to load into the DUT, and destinations to draw from them.
+    pub destinations: Option<DestinationPlan>,
 }
 
 impl CalibrationPlan {
@@ -36,13 +39,20 @@ impl CalibrationPlan {
             Some(name) => BedChoice::Kept(bed_name(name)?),
             None => BedChoice::Own(wish(args)?),
         };
+        ensure!(
+            args.destinations.draw != Some(Draw::Missing),
+            "--draw missing: the DUT drops every frame, and a planted fault cannot be told from that; give another draw"
+        );
+        let traffic = Traffic {
+            frames: FrameSpec::parse_list(FRAME)?.remove(0),
+            flows: FLOWS,
+            queries_per_s: args.management_traffic,
+            ..Traffic::default()
+        };
         Ok(Self {
             bed,
-            traffic: Traffic {
-                frames: FrameSpec::parse_list(FRAME)?.remove(0),
-                flows: FLOWS,
-                ..Traffic::default()
-            },
+            destinations: DestinationPlan::from_args(&args.destinations, &traffic)?,
+            traffic,
             receiver: args.receiver,
         })
     }
@@ -95,7 +105,7 @@ fn wish(args: &CalibrateArgs) -> Result<BedWish> {
         interfaces: args.kernel_interfaces,
         dut_cpus: args.cpus.dut_cpus.clone(),
         tester_cpus: args.cpus.tester_cpus.clone(),
-        filters: None,
+        filters: args.filters,
         dut_setup: None,
         dut: DutPlan::Kernel,
     })
@@ -143,6 +153,31 @@ mod tests {
             let plan = CalibrationPlan::new(&args(words)).expect("a plan");
             assert_eq!(plan.receiver, place, "{words}");
         }
+    }
+
+    #[test]
+    fn modifiers_are_of_bed_and_traffic() {
+        let plan =
+            CalibrationPlan::new(&args("--filters 25 --management-traffic 10 --networks 256"));
+        let plan = plan.expect("a plan");
+        let BedChoice::Own(wish) = plan.bed else {
+            panic!("a bed of its own")
+        };
+        assert_eq!(
+            (wish.filters, plan.traffic.queries_per_s),
+            (Some(25), Some(10))
+        );
+        let routes = plan.destinations.expect("routes");
+        assert_eq!(routes.draw, Draw::PerAddress);
+        let changes = "--table rib --route-changes updates,speed=10/s";
+        let plan = CalibrationPlan::new(&args(changes)).expect("a plan");
+        assert!(
+            plan.destinations
+                .is_some_and(|plan| plan.route_changes.is_some())
+        );
+        let missing = CalibrationPlan::new(&args("--table rib --draw missing"));
+        let error = missing.expect_err("no frame comes back").to_string();
+        assert!(error.contains("give another draw"), "{error}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What `mpps fib-scale` is to do: the table and the counts, as meant.
 
 use super::{BedChoice, measurement, sending};
-use crate::args::FibScaleArgs;
 use crate::args::quantity::FULL;
+use crate::args::{FibScaleArgs, RouteChangesArg};
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::fib_scale::{Point, ScalePlan, points};
 use mpps_lab::jobs::throughput::ThroughputPlan;
@@ -23,6 +23,10 @@ pub struct FibScalePlan {
     pub measurement: ThroughputPlan,
     /// The largest table; `None`: made up.
     pub table: Option<PathBuf>,
+    /// The largest table, where it is networks of the range for benchmarks.
+    pub networks: Option<u16>,
+    /// Route changes during each trial.
+    pub route_changes: Option<RouteChangesArg>,
     /// Keep martians in it.
     pub keep_martians: bool,
     /// How destinations are drawn.
@@ -43,7 +47,10 @@ impl FibScalePlan {
     /// What the arguments mean.
     pub fn new(args: &FibScaleArgs) -> Result<Self> {
         let scale = &args.scale;
-        let draw = scale.draw.unwrap_or_default();
+        // RFC 2544 section 12 asks for a uniform distribution.
+        let evenly = scale.networks.map(|_| Draw::PerAddress);
+        let draw = scale.draw.or(evenly).unwrap_or_default();
+        let changes = scale.route_changes.clone();
         ensure!(
             draw != Draw::Missing,
             "--draw missing measures frames without a route: use mpps throughput instead"
@@ -69,9 +76,12 @@ impl FibScalePlan {
             bed,
             measurement,
             table: scale.table.clone(),
+            networks: scale.networks,
             keep_martians: scale.keep_martians,
             draw,
-            next_hops: scale.next_hops,
+            // The changes move a route to a second one.
+            next_hops: changes.as_ref().map_or(scale.next_hops, |_| 1),
+            route_changes: changes,
             search: args.search.any(),
             routes: scale.routes.clone(),
             destinations: scale.destinations.clone(),
@@ -83,12 +93,10 @@ impl FibScalePlan {
     #[must_use]
     pub fn origin(&self) -> Origin {
         let (v4, v6) = self.synthetic();
-        let synthetic = Origin::Synthetic {
-            v4,
-            v6,
-            seed: self.measurement.traffic.seed,
-        };
-        self.table.clone().map_or(synthetic, Origin::File)
+        let seed = self.measurement.traffic.seed;
+        let made = Origin::Synthetic { v4, v6, seed };
+        let made = self.networks.map_or(made, Origin::Networks);
+        self.table.clone().map_or(made, Origin::File)
     }
 
     /// Prefixes of a table that has to be made up: IPv4, IPv6.
@@ -161,6 +169,26 @@ pub(crate) mod tests {
         let beyond = plan("--routes 1,4M,full --destinations 1").expect("a plan");
         assert_eq!(beyond.synthetic(), (4_000_000, 0));
         assert_eq!(plan("--routes 1,10").expect("a plan").synthetic(), (10, 0));
+    }
+
+    #[test]
+    fn networks_are_a_table_drawn_from_evenly() {
+        let networks = plan("--networks 256").expect("a plan");
+        assert_eq!(networks.origin(), Origin::Networks(256));
+        assert_eq!(networks.draw, Draw::PerAddress);
+        let points = networks.points(256);
+        let routes: Vec<usize> = points.iter().map(|point| point.routes).collect();
+        assert_eq!(routes[..5], [0, 1, 10, 100, 256]);
+        assert_eq!(routes[5..], [256; 8]);
+        let named = plan("--networks 256 --draw sequential").expect("a plan");
+        assert_eq!(named.draw, Draw::Sequential);
+    }
+
+    #[test]
+    fn changes_move_routes_from_the_only_next_hop() {
+        let with = plan("--table rib --route-changes updates").expect("a plan");
+        assert_eq!((with.next_hops, with.route_changes.is_some()), (1, true));
+        assert_eq!(plan("--table rib").expect("a plan").next_hops, 64);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The plan in words, for `--dry-run`.
 
+use crate::args::RouteChangesArg;
 use crate::args::quantity::FULL;
 use crate::plan::{DESTINATIONS, DestinationPlan, FibScalePlan};
 use crate::record::Job;
@@ -160,13 +161,7 @@ pub fn destinations(plan: Option<&DestinationPlan>) -> String {
     };
     let count = plan.count.unwrap_or(DESTINATIONS);
     let at_most = if plan.count.is_none() { " at most" } else { "" };
-    let changes = plan.route_changes.as_ref().map(|asked| {
-        format!(
-            "changes      of routes during each trial: {} at {}; frames go to prefixes that none withdraws\n",
-            asked.file.display(),
-            asked.speed
-        )
-    });
+    let changes = plan.route_changes.as_ref().map(changes);
     let routes = format!(
         "routes       those of {}, by the tester's receiving port\n\
          destinations {}{at_most}, {}\n",
@@ -175,6 +170,15 @@ pub fn destinations(plan: Option<&DestinationPlan>) -> String {
         plan.draw
     );
     routes + &changes.unwrap_or_default()
+}
+
+fn changes(asked: &RouteChangesArg) -> String {
+    let RouteChangesArg { file, speed } = asked;
+    let words = format!(
+        "of routes during each trial: {} at {speed}; frames go to prefixes that none withdraws",
+        file.display()
+    );
+    row("changes", words)
 }
 
 /// Which counts of a `mpps fib-scale` change.
@@ -191,7 +195,10 @@ pub fn counts(plan: &FibScalePlan) -> String {
         true => "as many as routes".to_owned(),
         false => listed(&plan.destinations),
     };
-    row("routes", listed(&plan.routes)) + &row("destinations", destinations)
+    let changes = plan.route_changes.as_ref().map(changes);
+    row("routes", listed(&plan.routes))
+        + &row("destinations", destinations)
+        + &changes.unwrap_or_default()
 }
 
 #[cfg(test)]

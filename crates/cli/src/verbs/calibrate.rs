@@ -16,7 +16,7 @@ use mpps_record::CalibrationLine;
 /// Runs the verb.
 pub fn run(args: &CalibrateArgs) -> Result<Exit> {
     let plan = CalibrationPlan::new(args)?;
-    let asked = Asked::new(&args.output, plan.bed.clone(), None);
+    let asked = Asked::new(&args.output, plan.bed.clone(), plan.destinations.clone());
     measure(&asked, plan)
 }
 

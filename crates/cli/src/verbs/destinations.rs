@@ -54,7 +54,9 @@ pub fn prepare_alike<'a>(
         let routes = plan
             .map(|plan| read(plan, traffic.ipv6, quiet))
             .transpose()?;
-        traffic.route_changes = routes.as_ref().and_then(|(_, changes)| changes.clone());
+        if let Some((_, changes)) = &routes {
+            traffic.route_changes.clone_from(changes);
+        }
         all_read.push((plan.zip(routes), traffic));
     }
     let all_changes = all_read
@@ -131,7 +133,14 @@ fn draw(
 }
 
 /// Reads and hashes a file of route changes.
-fn read_changes(asked: &RouteChangesArg, ipv6: bool, martians: bool) -> Result<ReplayedChanges> {
+///
+/// # Errors
+/// One line that names the file.
+pub fn read_changes(
+    asked: &RouteChangesArg,
+    ipv6: bool,
+    martians: bool,
+) -> Result<ReplayedChanges> {
     let changes = routes::route_changes(asked.file.clone(), ipv6, martians)?;
     let from = asked.file.display().to_string();
     ensure!(
@@ -211,11 +220,7 @@ pub fn count_back(prepared: Option<&Prepared>, bed: &Bed, recorder: &Recorder) -
         return Ok(());
     };
     if let Some(counted) = changes.count_back(bed, &prepared.routes.table)? {
-        recorder.step(&format!(
-            "routes after the changes: {}, counted back as the changes left them; the file was begun {} times",
-            grouped(counted.routes),
-            counted.rounds
-        ));
+        recorder.counted_back(counted);
     }
     Ok(())
 }

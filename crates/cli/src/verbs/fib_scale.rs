@@ -1,7 +1,7 @@
 //! `mpps fib-scale`: what routes and destinations cost, point by point.
 
 use super::contract::{Asked, Measure, Place, ended};
-use super::destinations::read_routes;
+use super::destinations::{read_changes, read_routes};
 use super::measure::{first_of, measure};
 use crate::args::FibScaleArgs;
 use crate::exit::Exit;
@@ -12,8 +12,10 @@ use crate::terminal::plan as words;
 use anyhow::Result;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::fib_scale::{self, Point, PointResult, ScalePlan};
+use mpps_lab::routes::Origin;
 use mpps_lab::traffic::Traffic;
 use mpps_tables::Table;
+use std::sync::Arc;
 
 /// Runs the verb.
 pub fn run(args: &FibScaleArgs) -> Result<Exit> {
@@ -26,14 +28,17 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     let (v4, v6) = plan.synthetic();
     let mut table = Table::default();
     let mut prefixes = usize::try_from(v4 + v6)?;
-    if plan.table.is_some() || !args.output.dry_run {
-        let (origin, ipv6) = (plan.origin(), plan.measurement.traffic.ipv6);
+    let (origin, ipv6) = (plan.origin(), plan.measurement.traffic.ipv6);
+    if !(args.output.dry_run && matches!(origin, Origin::Synthetic { .. })) {
         let quiet = args.output.quiet;
         table = read_routes(&origin, ipv6, plan.keep_martians, quiet)?.table;
         prefixes = table.len();
     }
     let points = plan.points(prefixes);
-    let scale = plan.scale(table);
+    let mut scale = plan.scale(table);
+    let changes = plan.route_changes.as_ref();
+    let changes = changes.map(|asked| read_changes(asked, ipv6, plan.keep_martians));
+    scale.throughput.traffic.route_changes = changes.transpose()?.map(Arc::new);
     measure(&asked, FibScale(plan, scale, points))
 }
 

@@ -62,6 +62,14 @@ impl ReplayedChanges {
         }
     }
 
+    /// The changes of this table's own prefixes; `None`: there are none.
+    #[must_use]
+    pub fn within(&self, table: &Table) -> Option<Self> {
+        let changes = self.changes.within(table);
+        let (from, sha256) = (self.from.clone(), self.sha256.clone());
+        (!changes.list.is_empty()).then(|| Self::new(from, sha256, self.speed, changes))
+    }
+
     /// Makes ready to change the routes of a bed's router, into which this table was loaded. Changes nothing yet.
     ///
     /// # Errors

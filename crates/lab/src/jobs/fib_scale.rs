@@ -4,6 +4,9 @@
 //! The figure of a point is what a frame costs the router at overload: the load is then the same at all points, as
 //! far as the tester's is, and the bed's part is taken off. Before it is measured, every destination has had its frame.
 //!
+//! Route changes, where asked for, are at each point those of its own routes: a change of another prefix would add a
+//! route. After the point its routes are counted back and cleared.
+//!
 //! Routes are samples of one table with one seed, so a smaller one is part of a larger. A rate with a table
 //! and few destinations is no measurement of the table: every point says both, as counted and as drawn.
 
@@ -13,7 +16,7 @@ use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::destinations::{Destinations, DrawPlan};
 use crate::doubt::{self, Doubt, Finding};
-use crate::fib::Loaded;
+use crate::fib::{CountedBack, Loaded};
 use crate::routes;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::Saturated;
@@ -23,6 +26,7 @@ use mpps_method::destinations::Draw;
 use mpps_method::{FrameSpec, Rate, Span};
 use mpps_tables::{ChooseOptions, Sample, Table, choose};
 use std::cell::Cell;
+use std::sync::Arc;
 
 /// Frames of the burst that tells what the DUT forwards.
 const BURST: u64 = 100_000;
@@ -151,6 +155,9 @@ pub struct Measured {
 pub trait ScaleObserver: ResultObserver<PointResult> {
     /// A point begins: its routes are loaded next.
     fn point_begins(&mut self, point: Point);
+
+    /// Its routes were changed, and are as the changes left them.
+    fn counted_back(&mut self, counted: CountedBack);
 }
 
 /// A point with one frame size.
@@ -185,7 +192,12 @@ pub fn measure(
         observer.point_begins(point);
         let mut at_point = || {
             let prepared = scale.prepare(point)?;
-            scale.measure_sizes(&prepared, &mut told, observer)
+            let measured = scale.measure_sizes(&prepared, &mut told, observer);
+            let counted = scale.count_back(&prepared)?;
+            counted
+                .into_iter()
+                .for_each(|counted| observer.counted_back(counted));
+            measured
         };
         let ended = at_point().err();
         if ended.is_some_and(|ended| keep(&mut error, ended).is_break()) {
@@ -249,9 +261,18 @@ impl<'a> Scale<'a> {
         self.load(point.routes)?;
         let mut plan = self.plan.throughput.clone();
         let there = self.there.as_ref();
-        plan.traffic.destinations = there
-            .map(|(_, _, table)| self.draw(table, point.destinations))
-            .transpose()?;
+        let changes = plan.traffic.route_changes.take().zip(there);
+        let changes = changes.and_then(|(all, (_, _, table))| all.within(table));
+        // A frame to a withdrawn prefix would be lost, however fast the router is.
+        let drawn = there.map(|(_, _, table)| match &changes {
+            Some(own) => self.draw(&own.changes.lasting(table), point.destinations),
+            None => self.draw(table, point.destinations),
+        });
+        plan.traffic.destinations = drawn.transpose()?;
+        if let Some((own, (_, _, table))) = changes.as_ref().zip(there) {
+            own.begin(self.bed, table)?;
+        }
+        plan.traffic.route_changes = changes.map(Arc::new);
         let loaded = there.map(|(_, loaded, _)| loaded.clone());
         Ok(Prepared {
             point,
@@ -290,6 +311,17 @@ impl<'a> Scale<'a> {
             doubts,
             findings,
         })
+    }
+
+    /// Compares the routes of a point with its changes, where there were any, and takes them out of the DUT.
+    fn count_back(&mut self, prepared: &Prepared) -> Result<Option<CountedBack>, JobError> {
+        let changes = prepared.plan.traffic.route_changes.as_ref();
+        let Some((changes, (_, _, table))) = changes.zip(self.there.as_ref()) else {
+            return Ok(None);
+        };
+        let counted = changes.count_back(self.bed, table);
+        self.clear()?;
+        Ok(counted?)
     }
 
     /// Takes the routes out of the DUT.

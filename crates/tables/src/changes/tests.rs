@@ -246,3 +246,24 @@ fn a_prefix_withdrawn_once_does_not_last() {
     let lasting: Vec<String> = lasting.iter().map(|prefix| prefix.to_string()).collect();
     assert_eq!(lasting, ["20.0.0.0/8", "40.0.0.0/8"]);
 }
+
+#[test]
+fn changes_within_a_table_add_no_other_route() {
+    let text = b"A 50.0.0.0/8\nW 20.1.0.0/16\nA 20.0.0.0/8\nA 20.1.0.0/16\n";
+    let changes = read(text, false).expect("changes");
+    let within = changes.within(&Table::from_prefixes(
+        ["20.1.0.0/16", "60.0.0.0/8"].map(net),
+    ));
+    let prefixes: Vec<IpNet> = within.prefixes.iter().collect();
+    assert_eq!(prefixes, [net("20.1.0.0/16")]);
+    let list: Vec<(u32, bool)> = within
+        .list
+        .iter()
+        .map(|c| (c.prefix, c.announced))
+        .collect();
+    assert_eq!(list, [(0, false), (0, true)]);
+    assert_eq!(within.changes_left_out, 2);
+    let all = Table::from_prefixes(changes.prefixes.iter());
+    assert_eq!(changes.within(&all), changes);
+    assert!(changes.within(&Table::default()).list.is_empty());
+}
