@@ -3,10 +3,13 @@
 
 use crate::support;
 use mpps_lab::bed::Bed;
+use mpps_lab::destinations::DrawPlan;
 use mpps_lab::jobs::calibrate::FaultKind;
 use mpps_lab::jobs::{Observer, Report, ResultObserver, calibrate};
+use mpps_lab::routes::{self, Origin};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
+use mpps_method::destinations::Draw;
 use mpps_record::CalibrationLine;
 
 struct Silent;
@@ -57,6 +60,30 @@ fn every_planted_fault_is_found() {
     for fault in FAULTS {
         assert_found(&bed, &traffic, fault);
     }
+}
+
+#[test]
+fn reordering_is_found_with_many_destinations() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let networks = Origin::Networks(4).routes(false, false, &mut |_| ());
+    let table = networks.expect("networks").table;
+    routes::load(&bed, &table, 1, &|_| ()).expect("load");
+    let wish = DrawPlan {
+        draw: Draw::PerAddress,
+        count: 16,
+        ipv6: false,
+        flows: 1,
+        seed: 1,
+    };
+    let drawn = routes::draw_up_to(&table, "networks", &wish);
+    let traffic = Traffic {
+        destinations: Some(drawn.expect("destinations")),
+        ..support::traffic()
+    };
+    assert_found(&bed, &traffic, FaultKind::Reordering);
 }
 
 /// A restless machine can plant a fault of its own; one that stays is the meter's.

@@ -16,8 +16,6 @@ use mpps_ebpf::instruments::fault::Planted;
 use mpps_method::{Offer, Trial, Verdict};
 use mpps_record::CalibrationLine;
 
-/// Of the ring's row and the delay's.
-const DELAY_NS: u64 = 20_000;
 const FRAMES_MAX: u64 = 1 << 21;
 /// A disturbed trial is repeated so often.
 const REPEATS: u32 = 10;
@@ -100,6 +98,16 @@ impl FaultKind {
         match self {
             Self::Loss => counted::count(place.tester()?, &counted::LOSS, trials),
             Self::Duplicates => counted::count(place.tester()?, &counted::DUPLICATES, trials),
+            // Each destination is a flow of its own, and order is that of one flow.
+            Self::Reordering if place.traffic.destinations.is_some() => {
+                place.tester = None;
+                let own_address = Traffic {
+                    destinations: None,
+                    ..place.traffic.clone()
+                };
+                let mut tester = raise(place.bed, &own_address)?;
+                counted::count(&mut tester, &counted::REORDERING, trials)
+            }
             Self::Reordering => counted::count(place.tester()?, &counted::REORDERING, trials),
             Self::Policer => limits::policed(place.tester()?, trials),
             Self::Ring => limits::ring(place.tester()?, trials),
@@ -125,15 +133,16 @@ impl<'a> Place<'a> {
     fn tester(&mut self) -> Result<&mut Tester<'a>, JobError> {
         let tester = match self.tester.take() {
             Some(tester) => tester,
-            None => {
-                let polled = ReceiverMode::Polled;
-                let mut tester = Tester::raise(self.bed, self.traffic, FRAMES_MAX, polled)?;
-                trial::probe::probe(&mut tester)?;
-                tester
-            }
+            None => raise(self.bed, self.traffic)?,
         };
         Ok(self.tester.insert(tester))
     }
+}
+
+fn raise<'a>(bed: &'a Bed, traffic: &Traffic) -> Result<Tester<'a>, JobError> {
+    let mut tester = Tester::raise(bed, traffic, FRAMES_MAX, ReceiverMode::Polled)?;
+    trial::probe::probe(&mut tester)?;
+    Ok(tester)
 }
 
 /// Calibrates the meter on this bed, by these faults. A fault that the machine disturbed is a row that says so; each row

@@ -1,6 +1,6 @@
 //! A delay: the median latency must grow by it.
 
-use super::{DELAY_NS, FRAMES_MAX, Ruler, with_fault};
+use super::{FRAMES_MAX, Ruler, with_fault};
 use crate::bed::Bed;
 use crate::jobs::{JobError, Trials};
 use crate::tester::{Fault, ReceiverMode, Tester};
@@ -8,6 +8,8 @@ use crate::traffic::Traffic;
 use mpps_method::{Offer, Rate, Span, Trial, statistics};
 use mpps_record::CalibrationLine;
 
+/// A fifth of the DUT's time at this load.
+const DELAY_NS: u64 = 100_000;
 const LATENCY_FPS: f64 = 2_000.0;
 const LATENCY_TIME: Span = Span::from_millis(250);
 /// Latency may be off by this, ns.

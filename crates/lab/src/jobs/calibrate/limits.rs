@@ -1,6 +1,6 @@
 //! Faults that bound what the DUT can: a policer, and a ring too short for a burst.
 
-use super::{DELAY_NS, Ruler};
+use super::Ruler;
 use crate::bed::Bed;
 use crate::jobs::{JobError, Phase, Trials, back_to_back};
 use crate::search::bisect;
@@ -15,6 +15,8 @@ const POLICE_STEP: f64 = 5_000.0;
 /// Below step x time, or the bucket would hide an overload of a step; large, or it would see the bunches in
 /// which the DUT works off its ring.
 const POLICE_BURST: u64 = 4_096;
+/// The DUT spins so long for each frame of a burst that fills its ring.
+const SLOW_NS: u64 = 20_000;
 /// The ring may be off by this share.
 const RING_TOLERANCE: f64 = 0.05;
 
@@ -60,7 +62,7 @@ pub(super) fn ring(
     trials: &mut Trials<'_>,
 ) -> Result<CalibrationLine, JobError> {
     let slow = Fault {
-        delay_ns: DELAY_NS,
+        delay_ns: SLOW_NS,
         ..Fault::default()
     };
     let _slow = PlantedFault::plant(slow, tester.bed, tester.ways()[0])?;
