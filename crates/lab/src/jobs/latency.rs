@@ -29,10 +29,8 @@ pub const TURNS_MIN: u64 = 3;
 const MORE_ROUNDS: u64 = 3;
 /// After so many trials that were not offered, and no other, the tester cannot offer the load.
 const NOT_OFFERED_MAX: usize = 3;
-/// The highest load that it can is looked for below the most that came, a step of this share at a time.
-const STEP_DOWN: f64 = 0.95;
-/// In so many steps.
-const STEPS_MAX: u32 = 3;
+/// The highest load that it can is looked for below the most that came, by these shares of it one after the other.
+const STEPS_DOWN: [f64; 6] = [0.95, 0.95, 0.85, 0.85, 0.85, 0.85];
 
 /// What to measure; the bed is raised by then.
 #[derive(Clone, Debug)]
@@ -265,22 +263,32 @@ fn at_loads(
             (LatencyLoad::Share(_), None) => continue,
         };
         let at = at_load(tester, asked, load, plan.time, trials)?;
-        let mut most = at.router.most_offered();
+        let most = at.router.most_offered();
         loads.push(at);
-        let mut highest = None;
-        for _ in 0..STEPS_MAX {
-            let Some(came) = most else { break };
-            let lower = Rate::from_fps(came.min(load).fps() * STEP_DOWN);
-            let at = at_load(tester, LatencyLoad::At(lower), lower, plan.time, trials)?;
-            most = at.router.most_offered().map(|came| came.min(lower));
-            highest = Some(LoadLatency {
-                instead_of: Some(load),
-                ..at
-            });
-        }
-        loads.extend(highest);
+        let lower = |lower| at_load(tester, LatencyLoad::At(lower), lower, plan.time, trials);
+        loads.extend(highest(load, most, lower)?);
     }
     Ok(())
+}
+
+/// The highest load that the tester can offer in place of this one, of which so much came at most; else the lowest tried.
+fn highest(
+    load: Rate,
+    mut most: Option<Rate>,
+    mut measure: impl FnMut(Rate) -> Result<LoadLatency, JobError>,
+) -> Result<Option<LoadLatency>, JobError> {
+    let (mut highest, mut lower) = (None, load);
+    for step in STEPS_DOWN {
+        let Some(came) = most else { break };
+        lower = Rate::from_fps(came.min(lower).fps() * step);
+        let at = measure(lower)?;
+        most = at.router.most_offered();
+        highest = Some(LoadLatency {
+            instead_of: Some(load),
+            ..at
+        });
+    }
+    Ok(highest)
 }
 
 fn turn(time: Span) -> Span {
@@ -440,6 +448,40 @@ mod tests {
         assert!(!path(&[short; NOT_OFFERED_MAX - 1]).cannot_be_offered());
         assert_eq!(path(&[short, Verdict::Lossless]).most_offered(), None);
         assert_eq!(path(&[void]).most_offered(), None);
+    }
+
+    #[test]
+    fn a_load_that_can_be_offered_is_found_far_below() {
+        let fps = Rate::from_fps;
+        let found = |offers: f64| {
+            let mut tried = Vec::new();
+            let measure = |lower: Rate| {
+                tried.push(lower);
+                let verdict = match lower.fps() <= offers {
+                    true => Verdict::Lossless,
+                    false => Verdict::NotOffered(Shortfall::LostAtReceiver(1)),
+                };
+                let mut at = judged(10, verdict);
+                at.trial.directions[0].counts.received = lower.frames_in(at.trial.duration);
+                let trials = vec![at];
+                Ok(LoadLatency {
+                    asked: LatencyLoad::At(lower),
+                    load: lower,
+                    instead_of: None,
+                    router: PathLatency { trials },
+                    bed: None,
+                })
+            };
+            let highest = highest(fps(1_000.0), Some(fps(900.0)), measure).expect("a load");
+            (highest.expect("lower ones"), tried.len())
+        };
+        let (near, tried) = found(900.0);
+        assert_eq!((near.load.fps().round(), tried), (855.0, 1));
+        // A fifth less than the third step.
+        let (far, tried) = found(500.0);
+        assert_eq!((far.instead_of, tried), (Some(fps(1_000.0)), 5));
+        assert!(far.load <= fps(500.0) && far.router.counted().next().is_some());
+        assert_eq!(found(0.0).1, STEPS_DOWN.len());
     }
 
     #[test]
