@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 usage="usage: bench/modifiers/run.sh OUT_FOLDER MPPS [BUDGET]"
 out=${1:?$usage} mpps=${2:?$usage} budget=${3:-3m}
 mkdir -p "$out"
-job=(compare --frame 64 --a none --b "f25=--filters 25" --c "mgmt=--management-traffic 10" --d "nets=--networks 256" --budget "$budget")
+job=(compare --frame 64 --a none --b "f25=--filters 25" --c "mgmt=--management-traffic 10" --c "nets=--networks 256" --budget "$budget")
 printf '%q ' MPPS "${job[@]}" --quiet --record FILE > "$out/command.txt"
 bash bench/machine.sh > "$out/machine.txt"
 rm -f "$out/raw.jsonl"
