@@ -10,7 +10,8 @@ job=(compare --frame 64 --a none --b "f25=--filters 25" --c "mgmt=--management-t
 printf '%q ' MPPS "${job[@]}" --quiet --record FILE > "$out/command.txt"
 bash bench/machine.sh > "$out/machine.txt"
 rm -f "$out/raw.jsonl"
-"$mpps" "${job[@]}" --quiet --record "$out/raw.jsonl" > "$out/summary.md"
+# A comparison that is not decided ends with another exit code, and is a result too.
+"$mpps" "${job[@]}" --quiet --record "$out/raw.jsonl" > "$out/summary.md" || echo "exit code $?" >> "$out/summary.md"
 sed -i "s|^record: .*|record: raw.jsonl.xz|" "$out/summary.md"
 xz -f "$out/raw.jsonl"
 cat "$out/summary.md"
