@@ -44,15 +44,18 @@ impl Gathered {
             }
             all.files.extend(source.raw.map(|raw| (source.name, raw)));
         }
+        let runs: Vec<&Run> = all.runs.iter().map(|(_, run)| run).collect();
+        for (file, run) in &all.runs {
+            let missing = missing_trials(run, &runs);
+            let told = missing.map(|what| format!("{file}: run {} {what}.", run.name));
+            all.problems.extend(told);
+        }
         all
     }
 
     fn add(&mut self, file: &str, mut run: Run) {
         let repeated = drop_repeated(&mut run);
         let name = run.name.clone();
-        let missing = missing_trials(&run);
-        self.problems
-            .extend(missing.map(|what| format!("{file}: run {name} {what}.")));
         if repeated > 0 {
             let lines = number::plural(repeated, "line");
             self.problems.push(format!(
@@ -75,19 +78,27 @@ impl Gathered {
     }
 }
 
-/// Which trials the run had, but the file has not.
+/// Which trials the run had, but the files have not. The trials of a campaign are those of its cells' runs, among `all`.
 #[must_use]
-pub fn missing_trials(run: &Run) -> Option<String> {
+pub fn missing_trials(run: &Run, all: &[&Run]) -> Option<String> {
+    let cells = run
+        .cells
+        .iter()
+        .filter_map(|cell| cell.measured_run.as_ref());
+    let cells: HashSet<&String> = cells.collect();
+    let of_cells = all.iter().filter(|other| cells.contains(&other.name));
+    let in_cells: usize = of_cells.map(|other| other.trials.len()).sum();
     let there: HashSet<u32> = run.trials.iter().map(|trial| trial.trial).collect();
+    let count = there.len() + in_cells;
     let wanted = run
         .results
         .iter()
         .filter_map(|result| result.stands_on.stands_on_trial);
     let mut lacking = wanted.filter(|number| !there.contains(number));
-    let all = run.end.as_ref().map_or(0, |end| end.trials as usize);
-    if all > there.len() {
-        let all = number::plural(all, "trial");
-        return Some(format!("had {all}, of which the file has {}", there.len()));
+    let had = run.end.as_ref().map_or(0, |end| end.trials as usize);
+    if had > count {
+        let had = number::plural(had, "trial");
+        return Some(format!("had {had}, of which the file has {count}"));
     }
     let number = lacking.next()?;
     Some(format!("lacks trial {number}, on which a result stands"))

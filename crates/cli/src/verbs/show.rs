@@ -20,12 +20,12 @@ pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
     for problem in &records.problems {
         terminal::error(&format!("{}: {problem}", path.display()));
     }
-    for run in &records.runs {
-        if let Some(what) = mpps_report::missing_trials(run) {
+    let all: Vec<&Run> = records.runs.iter().collect();
+    for run in &all {
+        if let Some(what) = mpps_report::missing_trials(run, &all) {
             terminal::error(&format!("run {} {what}", run.name));
         }
     }
-    let all: Vec<&Run> = records.runs.iter().collect();
     let campaigns = CampaignRun::each(&all);
     let mut wanted = all.clone();
     wanted.retain(|run| match &args.run {
