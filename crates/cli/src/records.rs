@@ -1,7 +1,7 @@
 //! The records in a folder. Whatever else lies there is counted and left alone.
 
 use anyhow::{Context, Result, bail};
-use mpps_record::{Records, read_to_show};
+use mpps_record::{Records, read_to_report};
 use std::fs::{self, DirEntry, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ impl Kept {
         let about = entry.metadata().ok()?;
         let path = entry.path();
         let is_record = about.is_file() && path.extension().is_some_and(|end| end == "jsonl");
-        let records = is_record.then(|| read_to_show(&path))?.ok()?;
+        let records = is_record.then(|| read_to_report(&path))?.ok()?;
         Some(Self {
             octets: about.len(),
             written: about.modified().ok()?,

@@ -103,7 +103,7 @@ pub use profile::{
     CostModel, CpuEvidence, Drops, Evidence, FoldedStack, FunctionCost, Hardware, Looking,
     PartChange, PartCost, ProfileChange, ProfileLine, ProfiledAgainst, ProfiledLoad, ProfiledWire,
 };
-pub use read::{Records, read, read_file, read_to_show};
+pub use read::{Records, read, read_file, read_to_report, read_to_show};
 pub use recovery::{RecoveryLine, RecoveryTrial};
 pub use reset::{ResetLine, ResetTrial};
 pub use result::{

@@ -1,17 +1,19 @@
 //! Reads files of records: torn, old, new and mixed ones. One problem never hides what can be read.
 
-use crate::SCHEMA;
 use crate::kind::{Line, Run};
 use crate::problem::{Problem, ReadError, What};
+use crate::{SCHEMA, TrialLine};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 /// No line of a record is as long as this, octets.
-const LINE_MAX: u64 = 64 << 20;
+const LINE_MAX: u64 = 16 << 20;
 /// Trials of a file that is read to be shown which keep all that they have.
 const WHOLE_TRIALS: usize = 500;
+/// Trials of a run without results whose latencies a report may show: its last ones.
+const LAST_TRIALS: usize = 100;
 /// A file that is no text shows it in these first octets.
 const HEAD: usize = 8 << 10;
 /// How packed files begin.
@@ -21,6 +23,17 @@ const PACKED: [(&[u8], &str); 4] = [
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"BZh", "bzip2"),
 ];
+
+/// What is kept of trials.
+#[derive(Clone, Copy, PartialEq)]
+enum Kept {
+    /// All.
+    Whole,
+    /// All of the first 500, the numbers of the others.
+    FewWhole,
+    /// The numbers, and the latencies that a report shows.
+    Numbers,
+}
 
 /// A file of records.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,19 +49,28 @@ pub struct Records {
 /// # Errors
 /// Nothing of it can be read. Whatever else is wrong is among the problems.
 pub fn read_file(path: &Path) -> Result<Records, ReadError> {
-    read_path(path, usize::MAX)
+    read_path(path, Kept::Whole)
 }
 
 /// The same for a reader who needs the details of few trials: those after the first 500 keep their counts,
-/// their quantiles and what a page shows of them, and nothing else. So 100 000 trials need less than 200 MB.
+/// their quantiles and what a page shows of them, and nothing else.
 ///
 /// # Errors
 /// As [`read_file`].
 pub fn read_to_show(path: &Path) -> Result<Records, ReadError> {
-    read_path(path, WHOLE_TRIALS)
+    read_path(path, Kept::FewWhole)
 }
 
-fn read_path(path: &Path, whole_trials: usize) -> Result<Records, ReadError> {
+/// The same for a reader of many or long files: no trial keeps its details. Of trials that results stand on, or of the
+/// last ones where there are no results, the latencies stay.
+///
+/// # Errors
+/// As [`read_file`].
+pub fn read_to_report(path: &Path) -> Result<Records, ReadError> {
+    read_path(path, Kept::Numbers)
+}
+
+fn read_path(path: &Path, kept: Kept) -> Result<Records, ReadError> {
     let failed = |error| ReadError::Io {
         path: path.to_owned(),
         error,
@@ -66,7 +88,7 @@ fn read_path(path: &Path, whole_trials: usize) -> Result<Records, ReadError> {
         let path = path.to_owned();
         return Err(ReadError::Packed { path, how });
     }
-    let records = read_lines(reader, whole_trials).map_err(failed)?;
+    let records = read_lines(reader, kept).map_err(failed)?;
     if !records.runs.is_empty() {
         return Ok(records);
     }
@@ -91,10 +113,10 @@ fn read_path(path: &Path, whole_trials: usize) -> Result<Records, ReadError> {
 /// # Errors
 /// The reader's own.
 pub fn read(reader: impl BufRead) -> io::Result<Records> {
-    read_lines(reader, usize::MAX)
+    read_lines(reader, Kept::Whole)
 }
 
-fn read_lines(mut reader: impl BufRead, whole_trials: usize) -> io::Result<Records> {
+fn read_lines(mut reader: impl BufRead, kept: Kept) -> io::Result<Records> {
     let mut trials = 0;
     let mut records = Records::default();
     let mut line = Vec::new();
@@ -113,9 +135,7 @@ fn read_lines(mut reader: impl BufRead, whole_trials: usize) -> io::Result<Recor
                 Ok(mut entry) => {
                     if let Line::Trial(trial) = &mut entry.line {
                         trials += 1;
-                        if trials > whole_trials {
-                            trial.leave_out_details();
-                        }
+                        trial.leave_out(kept, trials);
                     }
                     records.add(entry, number);
                 }
@@ -123,7 +143,10 @@ fn read_lines(mut reader: impl BufRead, whole_trials: usize) -> io::Result<Recor
             }
         }
     }
-    for run in &records.runs {
+    for run in &mut records.runs {
+        if kept == Kept::Numbers {
+            run.leave_out_latencies();
+        }
         if run.begin.is_none() && run.campaign.is_none() {
             records.problems.push(Problem {
                 what: What::NoFirst(run.name.clone()),
@@ -132,6 +155,40 @@ fn read_lines(mut reader: impl BufRead, whole_trials: usize) -> io::Result<Recor
         }
     }
     Ok(records)
+}
+
+impl TrialLine {
+    /// Leaves out what is not kept of the trial at this place of the file.
+    fn leave_out(&mut self, kept: Kept, place: usize) {
+        if kept == Kept::Whole || kept == Kept::FewWhole && place <= WHOLE_TRIALS {
+            return;
+        }
+        let times = self.latency.histogram_ns.take();
+        self.leave_out_details();
+        self.latency.histogram_ns = times.filter(|_| place <= WHOLE_TRIALS);
+    }
+}
+
+impl Run {
+    /// Leaves out the latencies that no report shows.
+    fn leave_out_latencies(&mut self) {
+        let stands = self
+            .results
+            .iter()
+            .filter_map(|result| result.stands_on.stands_on_trial);
+        let stands: Vec<u32> = stands.collect();
+        let older = self.trials.len().saturating_sub(LAST_TRIALS);
+        for (at, trial) in self.trials.iter_mut().enumerate() {
+            let is_shown = match stands.is_empty() {
+                true => at >= older,
+                false => stands.contains(&trial.trial),
+            };
+            if !is_shown {
+                trial.latency.histogram_ns = None;
+            }
+        }
+        self.trials.shrink_to_fit();
+    }
 }
 
 /// A line with what every line has.

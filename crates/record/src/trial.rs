@@ -119,12 +119,30 @@ impl TrialLine {
         (self.speeds, self.per_size) = (Vec::new(), Vec::new());
         self.per_queue_frames = Vec::new();
         self.stalls = Vec::new();
-        self.others.shrink_to_fit();
+        self.others = summed(&self.others);
         (self.other_tasks, self.dut_tasks) = (Vec::new(), Vec::new());
         self.directions.shrink_to_fit();
         self.busy.shrink_to_fit();
         self.gaps.shrink_to_fit();
     }
+}
+
+/// One time a CPU, as long as all of its times together: shares of the CPU need no more.
+fn summed(times: &[Disturbance]) -> Vec<Disturbance> {
+    let mut sums: Vec<Disturbance> = Vec::new();
+    for time in times {
+        let length = time.to_ns.saturating_sub(time.from_ns);
+        match sums.iter_mut().find(|sum| sum.cpu == time.cpu) {
+            Some(sum) => sum.to_ns = sum.to_ns.saturating_add(length),
+            None => sums.push(Disturbance {
+                cpu: time.cpu,
+                from_ns: 0,
+                to_ns: length,
+            }),
+        }
+    }
+    sums.shrink_to_fit();
+    sums
 }
 
 /// The windows of a trial, in their order: a number for each of them.

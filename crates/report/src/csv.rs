@@ -7,6 +7,7 @@ use crate::source::Gathered;
 use crate::trial::Figures;
 use mpps_record::{Body, CellLine, Run, TrialLine};
 use serde_json::{Value, json};
+use std::io::{self, Write};
 
 /// Cells of every row.
 type RunColumn = (&'static str, fn(&str, &Run) -> String);
@@ -60,51 +61,52 @@ const OF_MEMBER: [&str; 3] = ["line", "member", "value"];
 /// The member that has its column among the trials'.
 const FRAME: &str = "frame";
 
-/// The trials and the results of all runs.
-#[must_use]
-pub fn csv(all: &Gathered) -> String {
+/// Writes the trials and the results of all runs, row by row, because all rows together take memory.
+///
+/// # Errors
+/// The writer's own.
+pub fn csv(all: &Gathered, to: &mut dyn Write) -> io::Result<()> {
     let names = (OF_RUN.map(|(name, _)| name).into_iter())
         .chain(OF_TRIAL.map(|(name, _)| name))
         .chain(OF_MEMBER);
     let runs: Vec<&Run> = all.runs.iter().map(|(_, run)| run).collect();
     let campaigns = CampaignRun::each(&runs);
-    let mut rows = Rows(String::new());
-    rows.add(names.map(str::to_owned));
+    let mut rows = Rows(to);
+    rows.add(names.map(str::to_owned))?;
     for (file, run) in &all.runs {
         let of_run = OF_RUN.map(|(_, cell)| cell(file, run));
         for trial in &run.trials {
             let figures = Figures::new(trial);
             let cells = OF_TRIAL.map(|(_, cell)| cell(trial, &figures));
             let of_member = [TrialLine::KIND.to_owned(), String::new(), String::new()];
-            rows.add(of_run.iter().cloned().chain(cells).chain(of_member));
+            rows.add(of_run.iter().cloned().chain(cells).chain(of_member))?;
         }
         for lines in run.answers() {
-            rows.add_members(&of_run, lines.kind(), lines.values());
+            rows.add_members(&of_run, lines.kind(), lines.values())?;
         }
         for campaign in campaigns.iter().filter(|own| own.run.name == run.name) {
             let cells = campaign.cells.iter().map(|cell| json!(cell.line));
-            rows.add_members(&of_run, CellLine::KIND, cells.collect());
+            rows.add_members(&of_run, CellLine::KIND, cells.collect())?;
             let verdicts = campaign.claims().into_iter().map(|judged| {
                 let (verdict, reason) = (judged.verdict.to_string(), judged.reason());
                 json!({ "claim": judged.claim.id, "cell": judged.cell, "verdict": verdict, "reason": reason })
             });
-            rows.add_members(&of_run, "verdict", verdicts.collect());
+            rows.add_members(&of_run, "verdict", verdicts.collect())?;
         }
     }
-    rows.0
+    Ok(())
 }
 
-struct Rows(String);
+struct Rows<'a>(&'a mut dyn Write);
 
-impl Rows {
-    fn add(&mut self, cells: impl Iterator<Item = String>) {
+impl Rows<'_> {
+    fn add(&mut self, cells: impl Iterator<Item = String>) -> io::Result<()> {
         let cells: Vec<String> = cells.map(quoted).collect();
-        self.0 += &cells.join(",");
-        self.0 += "\r\n";
+        write!(self.0, "{}\r\n", cells.join(","))
     }
 
     /// The members of these lines, by the names that a page's tables have too.
-    fn add_members(&mut self, of_run: &[String], kind: &str, lines: Vec<Value>) {
+    fn add_members(&mut self, of_run: &[String], kind: &str, lines: Vec<Value>) -> io::Result<()> {
         for line in lines {
             let members = members::rows(&line);
             let frame = members.iter().find(|(name, _)| name == FRAME);
@@ -116,9 +118,10 @@ impl Rows {
             for (member, value) in members.iter().filter(|(name, _)| name != FRAME) {
                 let of_member = [kind.to_owned(), member.clone(), value.clone()];
                 let cells = of_run.iter().cloned().chain(of_trial.clone());
-                self.add(cells.chain(of_member));
+                self.add(cells.chain(of_member))?;
             }
         }
+        Ok(())
     }
 }
 
@@ -126,7 +129,14 @@ fn known(value: Option<impl ToString>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-fn quoted(cell: String) -> String {
+/// A spreadsheet runs a text that begins as a formula does: an apostrophe keeps it a text. A number stays as it is.
+fn quoted(mut cell: String) -> String {
+    if cell.len() > 1
+        && cell.starts_with(['=', '+', '-', '@', '\t', '\r'])
+        && cell.parse::<f64>().is_err()
+    {
+        cell.insert(0, '\'');
+    }
     if cell.contains(['"', ',', '\r', '\n']) {
         return format!("\"{}\"", cell.replace('"', "\"\""));
     }

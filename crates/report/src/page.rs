@@ -6,7 +6,7 @@ use crate::chart;
 use crate::flame;
 use crate::kind;
 use crate::number;
-use crate::raw::Raw;
+use crate::raw::{Packed, Raw};
 use crate::row::Row;
 use crate::section::{gravest, moment, section};
 use crate::sentence;
@@ -14,6 +14,7 @@ use crate::source::Gathered;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use mpps_record::{Comparability, Run};
 use std::collections::BTreeSet;
+use std::io;
 
 /// A page is not to be larger, octets: what is left after all else is for the raw files.
 const LARGEST: usize = 4_900_000;
@@ -172,10 +173,10 @@ fn files(files: &[(String, Raw)], mut room: usize) -> Markup {
     if files.is_empty() {
         return html! {};
     }
-    let mut link_within_room = |raw: &Raw| {
-        let link = raw.link(room)?;
-        room -= link.len();
-        Some(link)
+    let mut pack_within_room = |raw: &Raw| {
+        let packed = raw.pack(room)?;
+        room -= packed.link.as_ref().map_or(0, String::len);
+        Ok::<_, io::Error>(packed)
     };
     html! {
         section {
@@ -183,12 +184,17 @@ fn files(files: &[(String, Raw)], mut room: usize) -> Markup {
             ul {
                 @for (name, raw) in files {
                     li {
-                        @if let Some(link) = link_within_room(raw) {
-                            a download=(format!("{}.gz", base(name))) href=(link) { "Download " (name) }
-                            " (" (number::grouped(raw.octets)) " octets, packed with gzip)"
-                        } @else {
-                            (name) " (" (number::grouped(raw.octets))
-                            " octets) is too large for this page: keep the file beside it."
+                        @match pack_within_room(raw) {
+                            Ok(Packed { octets, link: Some(link), .. }) => {
+                                a download=(format!("{}.gz", base(name))) href=(link) { "Download " (name) }
+                                " (" (number::grouped(octets)) " octets, packed with gzip)"
+                            }
+                            Ok(Packed { octets, sha256, link: None }) => {
+                                (name) " (" (number::grouped(octets))
+                                " octets) is too large for this page: keep the file beside it. Its SHA-256 is "
+                                code { (sha256) } "."
+                            }
+                            Err(why) => { (name) " is not in this page: " (why) "." }
                         }
                     }
                 }

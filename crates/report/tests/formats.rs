@@ -1,8 +1,8 @@
 //! Markdown, CSV, OpenMetrics and plots of good and hostile records, read back by strict parsers.
 
-use crate::support::{campaign, curve, faults, file, golden, lines, source, spoilt};
+use crate::support::{campaign, csv, curve, faults, file, golden, lines, source, spoilt};
 use mpps_record::{CurveLine, PointLine};
-use mpps_report::{Gathered, csv, loss_picture, markdown, openmetrics, scale_picture};
+use mpps_report::{Gathered, loss_picture, markdown, openmetrics, scale_picture};
 use std::collections::HashSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -422,4 +422,21 @@ fn a_campaign_is_in_every_format() {
     assert!(text.contains("claim=\"numa\",verdict=\"cannot be tested here\"} 1\n"));
     let ratio = "cell=\"6.1.3\",frame=\"64\",reads=\"=\",bound=\"median\"} 1.813769";
     assert!(text.contains(ratio), "{text}");
+}
+
+/// A spreadsheet takes no text for a formula; numbers stay numbers.
+#[test]
+fn no_text_is_a_formula() {
+    for (text, cell) in [
+        ("=1+1", "'=1+1"),
+        ("@sum(a)", "'@sum(a)"),
+        ("-x", "'-x"),
+        ("+x", "'+x"),
+        ("-1.5", "-1.5"),
+        ("=", "="),
+        ("a=b", "a=b"),
+    ] {
+        let all = Gathered::new(vec![source(text, golden().as_bytes())]);
+        assert_eq!(rows(&csv(&all))[1][0], cell);
+    }
 }

@@ -2,7 +2,7 @@
 //! golden text of the measured run anew.
 
 use crate::support::{
-    campaign, curve, faults, file, golden, lines, long, measured, page, source, spoilt,
+    campaign, curve, faults, file, golden, lines, long, measured, page, raw, source, spoilt,
 };
 use mpps_record::{Interval, PartChange, PartCost, ProfiledLoad, ProfiledWire, read_file};
 use mpps_report::{Raw, Source};
@@ -435,6 +435,29 @@ fn trials_that_are_missing_are_said() {
     assert!(page_of(cut.as_bytes()).contains("on which a result stands"));
 }
 
+/// The campaign's own line counts the trials of its cells' runs.
+#[test]
+fn trials_of_a_campaign_are_in_its_cells_runs() {
+    let text = campaign();
+    assert!(
+        text.lines()
+            .last()
+            .expect("its end")
+            .contains("\"trials\":3")
+    );
+    assert!(!page_of(text.as_bytes()).contains("of which the file has"));
+    let (before, trial) = text
+        .split_once("{\"schema\":3,\"kind\":\"trial\"")
+        .expect("a trial");
+    let torn = format!("{before}{}", trial.split_once('\n').expect("its end").1);
+    let said = page_of(torn.as_bytes());
+    assert_eq!(
+        said.matches("had 3 trials, of which the file has 2.")
+            .count(),
+        2
+    );
+}
+
 #[test]
 fn another_tools_file_has_no_run() {
     let path = std::env::temp_dir().join(format!("mpps-report-other-{}", std::process::id()));
@@ -460,7 +483,7 @@ fn another_tools_file_has_no_run() {
     std::fs::remove_file(path).expect("the file goes");
 }
 
-/// Longer than a line may be, and larger than what is packed.
+/// Longer than a line may be.
 #[test]
 fn a_large_file_of_nothing_is_said() {
     let path = std::env::temp_dir().join(format!("mpps-report-large-{}", std::process::id()));
@@ -470,18 +493,22 @@ fn a_large_file_of_nothing_is_said() {
         .open(&path)
         .expect("it opens");
     file.set_len(300 << 20).expect("a sparse file");
-    let open = || std::io::BufReader::new(std::fs::File::open(&path).expect("it opens"));
+    let opened = path.clone();
+    let open = move || {
+        let file = std::fs::File::open(&opened)?;
+        Ok(Box::new(std::io::BufReader::new(file)) as Box<dyn std::io::BufRead>)
+    };
     let page = page(vec![Source {
         name: "large.jsonl".to_owned(),
         records: read_file(&path).map_err(|error| error.to_string()),
-        raw: Some(Raw::pack(open()).expect("it reads")),
+        raw: Some(Raw::new(open)),
     }]);
     std::fs::remove_file(path).expect("the file goes");
     assert!(
         page.contains("line 19: longer than any line of a record: left out"),
         "{page}"
     );
-    assert!(page.contains("All 15 trials") && page.contains("is too large for this page"));
+    assert!(page.contains("All 15 trials") && page.contains("Download large.jsonl"));
 }
 
 #[test]
@@ -495,9 +522,13 @@ fn a_raw_file_too_large_for_the_page_is_said() {
     .take(6 << 20)
     .collect();
     let mut source = source("run.jsonl", golden().as_bytes());
-    source.raw = Some(Raw::pack(noise.as_slice()).expect("from memory"));
+    source.raw = Some(raw(&noise));
     let page = page(vec![source]);
     assert!(page.contains("is too large for this page") && page.len() < 1_000_000);
+    // As sha256sum prints it.
+    assert!(page.contains(
+        "Its SHA-256 is <code>45a7c4d8afb881eebd30e4b47c0a88aba779d927be992ed7172bce91a6a56a69"
+    ));
 }
 
 #[test]

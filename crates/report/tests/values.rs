@@ -1,8 +1,8 @@
 //! What a format says of a number is what the record has: cells, gauges and bounds against the raw lines.
 
-use crate::support::{measured, source};
+use crate::support::{csv, measured, source};
 use mpps_record::{ForwardingLimit, Run, read};
-use mpps_report::{Gathered, csv, markdown, openmetrics};
+use mpps_report::{Gathered, markdown, openmetrics};
 
 /// The measured run, with times of frames, and with this limit at overload.
 fn run(limit: ForwardingLimit) -> (Run, Gathered) {

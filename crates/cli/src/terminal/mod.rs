@@ -85,7 +85,7 @@ pub use {
     watched::page,
 };
 
-pub use crate::print::{error, lost_output, note, out};
+pub use crate::print::{error, keep_error, lost_output, note, out};
 
 use columns::{columns, headed, part};
 use table::table;

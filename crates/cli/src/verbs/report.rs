@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use mpps_record::ProfileLine;
 use mpps_report::{Gathered, Raw, Source, csv, markdown, openmetrics, page, profile};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes the report. A file that cannot be read is said, and the others are shown.
@@ -51,7 +51,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
     let text = match args.format {
         ReportFormat::Html | ReportFormat::Json => page(gathered),
         ReportFormat::Md => markdown(&gathered),
-        ReportFormat::Csv => csv(&gathered),
+        ReportFormat::Csv => return rows(&gathered, output.as_deref()),
         ReportFormat::Openmetrics => openmetrics(&gathered),
         ReportFormat::Flame => flame(&gathered)?,
         ReportFormat::Folded => stacks(&gathered, profile::folded)?,
@@ -61,8 +61,29 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
         terminal::out(&text);
         return Ok(Exit::Measured);
     };
+    written(&output, std::fs::write(&output, text))
+}
+
+/// Row by row, to this file or to standard output.
+fn rows(all: &Gathered, output: Option<&Path>) -> Result<Exit> {
+    let write = |to: &mut dyn Write| {
+        let mut to = BufWriter::new(to);
+        csv(all, &mut to).and_then(|()| to.flush())
+    };
+    let Some(output) = output else {
+        terminal::keep_error(write(&mut io::stdout().lock()));
+        return Ok(Exit::Measured);
+    };
+    written(
+        output,
+        File::create(output).and_then(|mut file| write(&mut file)),
+    )
+}
+
+/// Says where the report is.
+fn written(output: &Path, written: io::Result<()>) -> Result<Exit> {
     let shown = output.display();
-    std::fs::write(&output, text)
+    written
         .with_context(|| format!("write {shown} (name a file that can be written to: --output)"))?;
     terminal::out(&format!("The report is in {shown}.\n"));
     Ok(Exit::Measured)
@@ -127,14 +148,14 @@ fn fail_together(errors: Vec<String>, files: usize) -> Result<()> {
 
 /// Only a page has the file itself in it.
 fn source(path: &Path, format: ReportFormat) -> Source {
-    let records = mpps_record::read_to_show(path).map_err(|error| error.to_string());
+    let records = mpps_record::read_to_report(path).map_err(|error| error.to_string());
     let kept = records.is_ok() && format == ReportFormat::Html;
-    let file = kept.then(|| File::open(path));
-    let raw = file.and_then(|file| Raw::pack(BufReader::new(file.ok()?)).ok());
+    let opened = path.to_owned();
+    let open = move || Ok(Box::new(BufReader::new(File::open(&opened)?)) as Box<dyn BufRead>);
     Source {
         name: path.display().to_string(),
         records,
-        raw,
+        raw: kept.then(|| Raw::new(open)),
     }
 }
 

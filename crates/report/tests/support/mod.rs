@@ -5,6 +5,7 @@ pub mod lines;
 use mpps_record::{Body, CalibrationLine, Run, Windows, read, to_line};
 use mpps_report::{Gathered, Raw, Source};
 use serde_json::{Value, json};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 /// A file of this repository.
@@ -42,8 +43,21 @@ pub fn source(name: &str, text: &[u8]) -> Source {
     Source {
         name: name.to_owned(),
         records: Ok(read(text).expect("from memory")),
-        raw: Some(Raw::pack(text).expect("from memory")),
+        raw: Some(raw(text)),
     }
+}
+
+/// A file of this content.
+pub fn raw(text: &[u8]) -> Raw {
+    let text = text.to_owned();
+    Raw::new(move || Ok(Box::new(Cursor::new(text.clone()))))
+}
+
+/// All rows.
+pub fn csv(all: &Gathered) -> String {
+    let mut rows = Vec::new();
+    mpps_report::csv(all, &mut rows).expect("to memory");
+    String::from_utf8(rows).expect("text")
 }
 
 fn append<T: Body>(text: &mut Vec<u8>, run: &str, body: &T) {
