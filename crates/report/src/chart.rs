@@ -27,7 +27,7 @@ const TOP: f64 = 26.0;
 const BOTTOM: f64 = HEIGHT - 44.0;
 /// Colours and marks there are; then they begin again.
 pub const STYLES: usize = 8;
-/// A table of more rows than this is left out: the table of trials has its numbers.
+/// A table has about so many rows: of a plot with more points, one in so many.
 const ROWS: usize = 600;
 
 /// A series of more points than this is drawn without marks that lie on another.
@@ -254,19 +254,18 @@ impl Chart {
 
     fn table(&self) -> Markup {
         let points: usize = self.series.iter().map(|series| series.points.len()).sum();
-        if points > ROWS {
-            return html! {
-                p.note { "The plot has " (number::grouped(points as u64)) " points: the table of trials has their numbers." }
-            };
-        }
+        let step = points.div_ceil(ROWS).max(1);
         html! {
             details.data {
-                summary { "Table of this plot" }
+                summary {
+                    "Table of this plot"
+                    @if step > 1 { ": 1 in " (step) " of its " (number::grouped(points as u64)) " points" }
+                }
                 div.wide { table {
-                    thead { tr { th { "Series" } th { (self.x.label) } th { (self.y.label) } } }
+                    thead { tr { @for name in ["Series", self.x.label, self.y.label] { th scope="col" { (name) } } } }
                     tbody {
                         @for series in &self.series {
-                            @for point in &series.points {
+                            @for point in series.points.iter().step_by(step) {
                                 tr {
                                     td { (series.name) }
                                     td { (self.at(point)) }

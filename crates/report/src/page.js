@@ -21,7 +21,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       const keys = Array.from(body.rows, (row) => {
         const cell = row.cells[column] ?? row.cells[row.cells.length - 1];
-        const text = plain(cell);
+        // A cell with a unit has its number beside it.
+        const text = cell.dataset.sort ?? plain(cell);
         return { row, text: cell.textContent, number: text === "" ? NaN : Number(text) };
       });
       // Cells without a number are last, whichever way.
@@ -41,15 +42,19 @@ const ROWS = 500;
 for (const table of document.querySelectorAll("table.trials")) {
   const input = table.closest("details").querySelector(".filter input");
   const more = document.createElement("button");
+  const unprinted = document.createElement("p");
+  unprinted.className = "note printed";
   let most = ROWS;
   const lay = () => {
     const words = input.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
-    let fitting = 0;
+    let fitting = 0, left = 0;
     for (const row of table.tBodies[0].rows) {
       const cells = words.length && Array.from(row.cells, (cell) => plain(cell).toLowerCase());
       const has = (word) => cells.some((cell) => /^[\d.]+$/.test(word) ? cell === word : cell.includes(word));
       row.hidden = !words.every(has) || ++fitting > most;
+      left += row.hidden;
     }
+    unprinted.textContent = left ? `Not printed: ${left} rows that do not fit the filter, or were not asked for.` : "";
     more.hidden = fitting <= most;
     more.textContent = `Show all ${fitting} rows`;
   };
@@ -59,6 +64,13 @@ for (const table of document.querySelectorAll("table.trials")) {
   });
   input.addEventListener("input", lay);
   table.addEventListener("sorted", lay);
-  table.parentNode.after(more);
+  table.parentNode.after(more, unprinted);
   lay();
 }
+// What is folded is printed too, and is folded again afterwards.
+let folded = [];
+addEventListener("beforeprint", () => {
+  folded = [...document.querySelectorAll("details:not([open])")];
+  for (const part of folded) part.open = true;
+});
+addEventListener("afterprint", () => folded.forEach((part) => (part.open = false)));

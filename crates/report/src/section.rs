@@ -254,7 +254,7 @@ fn trials(run: &Run, runs: usize) -> Markup {
             }
             label.filter { "Show rows with " input type="search" placeholder="lossy, 64, search"; }
             div.wide { table.sortable.trials {
-                thead { tr { @for name in COLUMNS.split(';') { th { (name) } } } }
+                thead { tr { @for name in COLUMNS.split(';') { th scope="col" { (name) } } } }
                 tbody {
                     @for (_, trial) in shown { (row(trial, stands.contains(&trial.trial))) }
                 }

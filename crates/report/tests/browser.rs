@@ -46,6 +46,14 @@ if (filter) {
 tell("filtered", seen());
 const mark = document.querySelector("g.mark");
 mark.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
+const mixed = all("table.sortable th").find((head) => head.textContent === "p50");
+if (mixed) {
+  const at = [...mixed.parentNode.children].indexOf(mixed);
+  const unit = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9 };
+  const times = () => all("tbody tr", mixed.closest("table")).map((row) => row.cells[at].textContent.split(" "));
+  mixed.querySelector("button").click();
+  tell("times", rising(times().map(([number, name]) => Number(number) * unit[name])));
+}
 tell("shown", mark.closest(".plot").querySelector("output").textContent.length > 10);
 const flame = document.querySelector(".flame");
 if (flame) {
@@ -131,6 +139,51 @@ fn opened_at(name: &str, page: &str, (width, dark): (u32, bool)) -> Option<Vec<(
         told.map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect(),
     )
+}
+
+/// The text of a printed page. `None` where a tool is missing.
+fn printed(name: &str, page: &str) -> Option<String> {
+    let browser = browser()?;
+    let folder = std::env::temp_dir().join(format!("mpps-report-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let [path, pdf] = ["page.html", "page.pdf"].map(|name| folder.join(name));
+    std::fs::write(&path, page).expect("a file");
+    let ended = Command::new("timeout")
+        .arg("120")
+        .arg(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu"])
+        .args(["--no-pdf-header-footer", "--disable-background-networking"])
+        .arg(format!("--print-to-pdf={}", pdf.display()))
+        .arg(format!(
+            "--user-data-dir={}",
+            folder.join("profile").display()
+        ))
+        .arg(&path)
+        .output()
+        .expect("the browser starts");
+    assert!(pdf.exists(), "{ended:?}");
+    let text = Command::new("pdftotext")
+        .arg("-layout")
+        .arg(&pdf)
+        .arg("-")
+        .output();
+    std::fs::remove_dir_all(&folder).expect("the folder goes");
+    Some(String::from_utf8_lossy(&text.ok()?.stdout).into_owned())
+}
+
+/// Folded parts are printed; rows that are not, are said.
+#[test]
+fn a_printed_page_hides_nothing_unsaid() {
+    let page = page(vec![source("long.jsonl", &long(600))]);
+    let Some(text) = printed("printed", &page) else {
+        println!(
+            "SKIP: needs a Chromium and pdftotext in PATH (apt-get install chromium poppler-utils)"
+        );
+        return;
+    };
+    for wanted in ["Not printed: 100 rows", "kernel_release", "Series"] {
+        assert!(text.contains(wanted), "{wanted}");
+    }
 }
 
 /// What must hold on every page.
@@ -250,6 +303,16 @@ fn a_browser_shows_lines_of_every_job() {
         ("ids", "true"),
     ];
     check(&told, &wanted);
+}
+
+/// Cells of several units stand in the order of their times.
+#[test]
+fn a_browser_sorts_times_by_their_length() {
+    let page = page(vec![source("run.jsonl", lines::latencies().as_bytes())]);
+    let Some(told) = opened("times", &page) else {
+        return;
+    };
+    check(&told, &[("times", "true")]);
 }
 
 #[test]

@@ -21,6 +21,7 @@ fn every_text_of_a_record_is_escaped() {
     texts.extend([faults(), lines::latencies(), lines::bursts()]);
     texts.extend([lines::recoveries(), lines::comparisons(), lines::suite()]);
     texts.extend([lines::profiles(), campaign()]);
+    texts.extend([lines::overloads(), lines::resets(), lines::effects()]);
     for text in texts {
         let mut source = source(HOSTILE, &spoilt(&text, HOSTILE));
         let records = source.records.as_mut().expect("records");

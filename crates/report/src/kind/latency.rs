@@ -7,8 +7,7 @@ use crate::table::Table;
 use crate::{number, plots, sentence};
 use mpps_record::{LatencyLine, LatencyLoad, PERCENTS, PathLatency, Run};
 
-const COLUMNS: &str =
-    "frame;load;through;trials;timed;lost;least;mean;p50;p90;p99;p99.9;p99.99;most";
+const COLUMNS: &str = "frame;load;through;trials;timed;lost;least;mean;p50;p90;p99;p99.9;p99.99;most;PDV;longest stall";
 
 impl Shown for Vec<LatencyLine> {
     fn sentences(&self) -> Vec<String> {
@@ -62,7 +61,9 @@ fn path_row(line: &LatencyLine, load: &LatencyLoad, who: &str, path: &PathLatenc
             time(Some(known.ns)) + few
         })
     }));
-    cells.push(time(times.max_ns));
+    // A path without a trial has no stall.
+    let stall = (!path.trials.is_empty()).then_some(path.longest_stall_ns);
+    cells.extend([times.max_ns, times.pdv_ns, stall].map(time));
     cells
 }
 

@@ -318,6 +318,43 @@ pub fn suite() -> String {
     String::from_utf8(text).expect("text")
 }
 
+/// A setting that was told apart, one that was not, and one that could not be measured.
+pub fn effects() -> String {
+    run_of("tune", |text| {
+        let effect = |name: &str, cost: f64, not_measured: Option<&str>| SettingEffect {
+            setting: name.to_owned(),
+            name: name.to_owned(),
+            from: "0".to_owned(),
+            to: "1".to_owned(),
+            with: Some("another".to_owned()),
+            difference: not_measured.is_none().then(|| Difference {
+                finding: Finding::Different,
+                told_by: ToldBy::Rate,
+                rate_change: Some(interval(-cost / 500.0)),
+                cost_change: Some(interval(cost / 500.0)),
+                cost_ns: Some(interval(cost)),
+                fixed_cost_ns: None,
+                pairs: None,
+            }),
+            not_measured: not_measured.map(str::to_owned),
+            ..SettingEffect::default()
+        };
+        let line = EffectsLine {
+            frame: "64".to_owned(),
+            effects: vec![
+                effect("rp_filter", 20.0, None),
+                effect("early_demux", 2.0, None),
+                effect("gro", 0.0, Some("the bed has no such port")),
+            ],
+            not_together: Some("one setting alone is better".to_owned()),
+            why: Some("the budget was spent".to_owned()),
+            doubts: planted(),
+            ..EffectsLine::default()
+        };
+        append(text, "tune", &line);
+    })
+}
+
 fn interval(median: f64) -> Interval<f64> {
     Interval {
         low: median * 0.95,
