@@ -115,6 +115,17 @@ pub fn passed(row: &Row<'_>, fps: u64) -> Known {
     Known::new(rate, width).floor()
 }
 
+/// `1.38M`, `>= 1.19M`.
+#[must_use]
+pub fn short_without_loss(row: &Row<'_>) -> String {
+    match row.reading() {
+        Reading::Is(rate) => passed(row, rate).short(),
+        Reading::AtLeast(rate) => format!(">= {}", passed(row, rate).short()),
+        Reading::Below(rate) => format!("< {}", Known::three(rate as f64).ceil().short()),
+        Reading::Nothing => "-".to_owned(),
+    }
+}
+
 /// Whether a load as high as overload, or higher, passed: then one number says both.
 fn same(row: &Row<'_>) -> bool {
     if surpassed(row).is_some() {

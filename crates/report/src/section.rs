@@ -11,6 +11,7 @@ use crate::parts::parts;
 use crate::plots;
 use crate::row::Row;
 use crate::sentence;
+use crate::suite::suite;
 use crate::table;
 use crate::trial::Figures;
 use maud::{Markup, html};
@@ -65,25 +66,47 @@ pub fn moment(utc: &str) -> String {
 fn first_screen(run: &Run) -> Markup {
     let rows = Row::each(&run.results);
     let several = rows.len() > 1;
+    let is_suite = run
+        .begin
+        .as_ref()
+        .is_some_and(|begin| !begin.plan.parts.is_empty());
+    let (table, notes) = suite(run);
+    let answers = html! {
+        @for row in &rows {
+            p {
+                b { (row.name) ": " }
+                @if row.simulated { "Simulated, not measured: " }
+                (answer(row))
+            }
+        }
+        @for told in sentence::other_answers(run) { p { (told) } }
+    };
     html! {
         dl.first {
             dt { "Asked" }
             dd {
                 @match &run.begin {
-                    Some(begin) => { @for told in sentence::asked(begin) { p { (told) } } }
+                    Some(begin) => {
+                        @for told in sentence::asked(begin) { p { (told) } }
+                        @if is_suite {
+                            details {
+                                summary { "Rules of its parts" }
+                                @for part in &begin.plan.parts { p { "Part " (sentence::part(part)) "." } }
+                            }
+                        }
+                    }
                     None => p { "The record does not say: it has no first line." }
                 }
             }
             dt { "Answer" }
             dd.answer {
-                @for row in &rows {
-                    p {
-                        b { (row.name) ": " }
-                        @if row.simulated { "Simulated, not measured: " }
-                        (answer(row))
-                    }
+                @if is_suite {
+                    (table.markup(None))
+                    @for note in notes { p.note { (note) } }
+                    details { summary { "Answers of its parts" } (answers) }
+                } @else {
+                    (answers)
                 }
-                @for told in sentence::other_answers(run) { p { (told) } }
                 @if let Some(error) = unfinished(run) { p { (error) } }
             }
             @if !run.results.is_empty() {

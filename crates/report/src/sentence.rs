@@ -84,8 +84,6 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
     {
         told.push(format!("A load passes by this rule: {rule}."));
     }
-    let parts = plan.parts.iter();
-    told.extend(parts.map(|one| format!("Part {}.", part(one))));
     told.push(place(&begin.bed));
     told
 }

@@ -80,6 +80,15 @@ fn each_part_of_a_suite_has_its_section() {
         assert_eq!(search, verb == "throughput", "{verb}");
     }
     assert!(!page.contains("26.5)</h3>"));
+    // The table is the first answer; the parts' rules and sentences are folded.
+    let (_, first) = page.split_once("<dt>Answer</dt>").expect("an answer");
+    let (table, rest) = first.split_once("</table>").expect("a table");
+    assert!(
+        table.contains("<th scope=\"col\">max burst</th>") && !table.contains("<p"),
+        "{table}"
+    );
+    assert!(rest.contains("<summary>Answers of its parts</summary><p><b>64 B: </b>"));
+    assert!(page.contains("<summary>Rules of its parts</summary><p>Part throughput"));
     for wanted in [
         "The benchmarks of RFC 2544 section 26.",
         "Part loss (26.3): the rule of loss; RFC 2544 asks for trials of 60 s.",

@@ -7,7 +7,6 @@ pub use row::ScaleRow;
 pub use title::{bed_line, scale_title};
 
 use super::doubts::Doubted;
-use super::table::without_loss;
 use super::{Reading, Row, columns, grouped, machine_line};
 use crate::exit::Exit;
 use crate::outcome::{Outcome, View, worst};
@@ -15,6 +14,7 @@ use crate::words::closeness;
 use anyhow::Result;
 use mpps_record::{LimitedBy, PointLine, Run, RunLine};
 use mpps_report::headline::forwarding_range;
+use mpps_report::headline::short_without_loss;
 use mpps_report::interval::{interval_name, rounds_of_points};
 use mpps_report::number;
 use serde_json::{Value, json};
@@ -131,7 +131,7 @@ fn row(row: &ScaleRow<'_>) -> Vec<String> {
         row.limited_by().to_owned(),
     ];
     if let Some(result) = &row.result {
-        cells.push(without_loss(result));
+        cells.push(short_without_loss(result));
         let limit = result.limited_by.as_ref();
         cells.push(limit.map_or("-", LimitedBy::as_str).to_owned());
     }

@@ -1,9 +1,9 @@
 //! The table of results: one row a frame size and goal, at most 80 columns wide.
 
-use super::{Reading, Row, columns};
+use super::{Row, columns};
 use mpps_record::{FrameCost, Interval};
-use mpps_report::headline::{at_least_forwarded, forwarding_range, median, passed};
-use mpps_report::number::{self, Known};
+use mpps_report::headline::{at_least_forwarded, forwarding_range, median, short_without_loss};
+use mpps_report::number;
 
 const COLUMNS: usize = 8;
 /// Two lines of head; a column without a number in any row is left out.
@@ -59,7 +59,7 @@ fn cells(row: &Row<'_>) -> [String; COLUMNS] {
     [
         row.subject.clone(),
         maximum.map_or_else(dash, |rates| forwarded(row, rates)),
-        without_loss(row),
+        short_without_loss(row),
         (row.lossless_trials.zip(judged))
             .map_or_else(dash, |(lossless, judged)| format!("{lossless} of {judged}")),
         cost(|cost| &cost.router_ns),
@@ -79,16 +79,6 @@ fn forwarded(row: &Row<'_>, rates: Interval<u64>) -> String {
         known.short()
     } else {
         format!("{} ({low}-{high})", known.short())
-    }
-}
-
-/// `1.38M`, `>= 1.19M`.
-pub(super) fn without_loss(row: &Row<'_>) -> String {
-    match row.reading() {
-        Reading::Is(rate) => passed(row, rate).short(),
-        Reading::AtLeast(rate) => format!(">= {}", passed(row, rate).short()),
-        Reading::Below(rate) => format!("< {}", Known::three(rate as f64).ceil().short()),
-        Reading::Nothing => "-".to_owned(),
     }
 }
 
