@@ -213,7 +213,7 @@ fn what_may_be_misread_is_explained() {
 #[test]
 fn a_rate_is_a_throughput_if_all_are() {
     let mut run = run();
-    run.results[0].claim = Some(Claim::Throughput);
+    run.results[0].claim = Some(mpps_record::Claim::Throughput);
     let text = suite(&run, "", false);
     assert!(text.contains("\nframe  throughput      p50"), "{text}");
     run.results.push(fixture::line());
