@@ -1,7 +1,6 @@
 //! Latency as `mpps latency` measures it: a delay on the router's path is found there and not on the wire's.
 
 use crate::support;
-use mpps_ebpf::instruments::fault::Planted;
 use mpps_lab::jobs::latency::{self, LatencyLoad, LoadLatency, PathLatency};
 use mpps_lab::jobs::{Observer, Report, Trials};
 use mpps_lab::tester::{Fault, PlantedFault, Tester};
@@ -59,12 +58,8 @@ fn delayed(tester: &mut Tester<'_>, delay_ns: u64) -> (LoadLatency, f64) {
     let planted = PlantedFault::plant_on_router(fault, tester.bed, tester.ways()[0]);
     let planted = planted.expect("plant");
     let load = at_load(tester, DELAYED_FPS);
-    let Planted {
-        delayed,
-        delayed_ns,
-        ..
-    } = planted.planted().expect("the planting program's count");
-    (load, delayed_ns as f64 / delayed.max(1) as f64)
+    let held = planted.held_ns().expect("the planting program's count");
+    (load, held.unwrap_or_default())
 }
 
 #[test]
@@ -93,7 +88,7 @@ fn a_planted_delay_is_found_on_the_routers_path() {
         let (found, planted) = (statistics::median(&grown), statistics::median(&planted));
         let (found, planted) = (found.expect("pairs"), planted.expect("pairs"));
         println!("planted {planted} ns, found {found} ns: {grown:?}");
-        assert!(planted >= DELAY_NS as f64);
+        assert!(planted >= 0.99 * DELAY_NS as f64);
         if (found - planted).abs() <= 5_000.0 {
             return;
         }

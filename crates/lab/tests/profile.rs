@@ -8,10 +8,11 @@ use mpps_lab::profile::{
     Profile, Sample, Sampler, SamplerPlan, SamplingClock, SymbolId, Symbols, completeness,
     symbols as all_symbols,
 };
+use mpps_lab::tester::Tester;
 use mpps_lab::traffic::{ReceiverPlace, Traffic};
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::task;
-use mpps_method::Span;
+use mpps_method::{Span, Trial, statistics};
 use std::fs::File;
 use std::io::Read;
 use std::sync::OnceLock;
@@ -195,15 +196,8 @@ fn the_routers_thread_is_seen_to_forward() {
     let mut tester = trials::tester(&bed, &traffic, 1 << 20);
     // Not `symbols`: the programs of this bed are to have names.
     let symbols = all_symbols().unwrap_or_else(|error| panic!("{error}"));
-    let sampler = Sampler::start(&sampler_plan()).unwrap_or_else(|error| panic!("{error}"));
-    let trial = trials::run(&mut tester, 3_000_000.0, 350);
-    let profile = sampler
-        .stop(&symbols)
-        .unwrap_or_else(|error| panic!("{error}"));
-    trials::assert_ledger(&trial, "sampled");
-    let is_router = |(tid, name): (&i32, &String)| name.starts_with("cpumap/").then_some(*tid);
-    let tids: Vec<i32> = profile.tasks.iter().filter_map(is_router).collect();
-    let ours: Vec<&Sample> = profile.of_tasks(&tids).collect();
+    let (trial, profile) = sampled_trial(&mut tester, &symbols);
+    let ours: Vec<&Sample> = profile.of_tasks(&router_threads(&profile)).collect();
     assert!(ours.len() > 200, "{} of {:?}", ours.len(), profile.tasks);
     // Lists of frames go through other functions than single ones.
     let path = ["ip_forward", "ip_rcv", "ip_list_rcv", "ip_sublist_rcv"];
@@ -221,6 +215,47 @@ fn the_routers_thread_is_seen_to_forward() {
     let mut names = profile.names.iter();
     let named = names.any(|name| name.starts_with("bpf_prog_") && name.ends_with("_leave"));
     assert!(named, "{:?}", profile.names);
+}
+
+fn sampled_trial(tester: &mut Tester<'_>, symbols: &Symbols) -> (Trial, Profile) {
+    let sampler = Sampler::start(&sampler_plan()).unwrap_or_else(|error| panic!("{error}"));
+    let trial = trials::run(tester, 3_000_000.0, 350);
+    let profile = sampler.stop(symbols);
+    trials::assert_ledger(&trial, "sampled");
+    (trial, profile.unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn router_threads(profile: &Profile) -> Vec<i32> {
+    let is_router = |(tid, name): (&i32, &String)| name.starts_with("cpumap/").then_some(*tid);
+    profile.tasks.iter().filter_map(is_router).collect()
+}
+
+/// The sampled time of the router's threads is their busy time by the scheduler, as far as samples came.
+#[test]
+fn samples_and_scheduler_count_the_same_time() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = trials::tester(&bed, &support::traffic(), 1 << 20);
+    let closure = |(trial, profile): (Trial, Profile)| {
+        let begun = trial.begun.expect("a trial").as_nanos();
+        let within = begun..begun + trial.duration.as_nanos();
+        let ours = profile.of_tasks(&router_threads(&profile));
+        let ours = ours.filter(|sample| within.contains(&sample.time_ns));
+        let sampled_ns: u64 = ours.map(|sample| sample.weight).sum();
+        let busy_ns: u64 = trial.busy.iter().map(|cpu| cpu.run_ns).sum();
+        let came = profile.cpus[0].seen(within.start, within.end).share();
+        let is_timed = profile.clock == SamplingClock::Timer && profile.cpus.len() == 1;
+        is_timed.then(|| sampled_ns as f64 / busy_ns as f64 / came.expect("samples to expect"))
+    };
+    let tried = (0..TRIES).map(|_| closure(sampled_trial(&mut tester, symbols())));
+    let Some(each) = tried.collect::<Option<Vec<f64>>>() else {
+        support::skip!("one CPU of the router without a PMU");
+    };
+    let median = statistics::median(&each).expect("trials");
+    assert!((median - 1.0).abs() < 0.012, "{each:?}");
+    println!("sampled of the busy time: {each:?}");
 }
 
 #[test]

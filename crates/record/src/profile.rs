@@ -18,8 +18,11 @@ pub struct ProfileLine {
     pub receiver: Option<ReceiverPlace>,
     /// What decided when a sample was taken: `cycles` of a PMU, or `cpu-clock`, a timer. Null where none was taken.
     pub clock: Option<String>,
-    /// A program on the router's path spun so long for each frame; null without one.
+    /// A program on the router's path had to spin so long for each frame; null without one.
     pub burnt_ns: Option<u64>,
+    /// How long it spun for a frame in the mean, by its own clock; null where it did not.
+    #[serde(default)]
+    pub burnt_measured_ns: Option<f64>,
     /// CPUs of the DUT that were sampled.
     pub cpus: Vec<usize>,
     /// What keeps the router from forwarding more; null where nothing was measured.
@@ -93,7 +96,7 @@ pub struct ProfiledLoad {
     /// Samples that found no room.
     pub lost_samples: u64,
     /// Sampled time of the router's threads by their busy time; with the clock `cycles` samples that came by those that
-    /// should have come. 0 to 1.
+    /// should have come. Above 1 by chance where none is missing; in older records at most 1.
     pub seen_share: Option<f64>,
     /// Part of the time that no rule places, 0 to 1.
     pub unclassified_share: f64,
@@ -147,8 +150,11 @@ pub struct ProfiledAgainst {
     pub flags: Vec<String>,
     /// Its set-up script.
     pub set_up: Option<SetUpScript>,
-    /// A program on its path spun so long for each frame; null without one.
+    /// A program on its path had to spin so long for each frame; null without one.
     pub burnt_ns: Option<u64>,
+    /// How long it spun for a frame in the mean, by its own clock; null where it did not.
+    #[serde(default)]
+    pub burnt_measured_ns: Option<f64>,
     /// What a frame costs in it at saturation.
     pub load: ProfiledLoad,
     /// Its call stacks, as of the explained one.

@@ -9,6 +9,7 @@
 )]
 #![forbid(unsafe_code)]
 
+mod burn;
 pub mod campaign;
 mod campaign_page;
 mod chart;

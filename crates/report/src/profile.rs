@@ -1,5 +1,6 @@
 //! Profiles of `mpps explain`: in sentences, as a table, as flame graphs and folded stacks.
 
+use crate::burn;
 use crate::flame::{self, Frame, Stack};
 use crate::number;
 use crate::profile_change;
@@ -132,10 +133,7 @@ pub fn evidence(line: &ProfileLine) -> Vec<String> {
         )
     }));
     told.extend(saturated(line).map(samples));
-    told.extend(
-        line.burnt_ns
-            .map(|ns| format!("A planted program spun {ns} ns for each frame, in RX.")),
-    );
+    told.extend(burn::told(line));
     let unplaced = line.loads.first().map(|load| &load.unplaced);
     let unplaced = unplaced.filter(|functions| !functions.is_empty());
     told.extend(

@@ -13,6 +13,7 @@ struct fault_counts {
 	u64 policed;
 	u64 delayed;
 	u64 delayed_ns;	/* how long these were held back, in all */
+	u64 owed_ns;	/* how much longer that was than planned, as far as later spins make up for it */
 };
 
 #endif

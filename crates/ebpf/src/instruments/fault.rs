@@ -3,7 +3,7 @@
 skeleton!("fault");
 
 plain! {
-    fault_counts: 56 { seen, dropped, duplicated, swapped, policed, delayed, delayed_ns }
+    fault_counts: 64 { seen, dropped, duplicated, swapped, policed, delayed, delayed_ns, owed_ns }
 }
 
 /// The planting program's own count.
@@ -22,6 +22,7 @@ impl Planted {
             sum.policed += cpu.policed;
             sum.delayed += cpu.delayed;
             sum.delayed_ns += cpu.delayed_ns;
+            sum.owed_ns += cpu.owed_ns;
         }
         sum
     }

@@ -11,8 +11,8 @@ const SEEN_MIN: f64 = 0.98;
 const UNCLASSIFIED_MAX: f64 = 0.01;
 /// Looking may lower the rate by this.
 const LOOKING_MAX: f64 = 0.02;
-/// Fewer pairs have no interval.
-const LOOKING_PAIRS: u32 = 6;
+/// As many pairs as trials by default: all of them lie below by chance once in 32 times. Fewer say less.
+const LOOKING_PAIRS: u32 = 5;
 
 /// What the rules look at.
 pub struct ProfileDoubts<'a> {
@@ -44,6 +44,7 @@ pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
         throttled(weighed.throttled),
         (weighed.limited_by != LimitedBy::Dut).then(not_saturated),
         self_test(weighed.tested),
+        idle(weighed.tested, weighed.line),
         looking(weighed.line),
         saturated.and_then(few_trials),
         saturated.and_then(|load| elsewhere(load, weighed.elsewhere)),
@@ -132,6 +133,23 @@ fn self_test(tested: &[Completeness]) -> Option<Doubt> {
     })
 }
 
+/// Only of loads below saturation: nothing else is measured while a CPU idles.
+fn idle(tested: &[Completeness], line: &ProfileLine) -> Option<Doubt> {
+    let shares = tested.iter().filter_map(|cpu| cpu.idle.share());
+    let worst = shares.min_by(f64::total_cmp)?;
+    let has_lower = line.loads.len() > 1 && line.clock.as_deref() == Some("cpu-clock");
+    (has_lower && worst < SEEN_MIN).then(|| Doubt {
+        name: "idle-samples-lost",
+        weight: Weight::Footnote(2, "samples see less at lower loads, where a CPU idles"),
+        seen: format!(
+            "a CPU that was left alone gave {:.1} % of its samples before the measurement",
+            worst * 100.0
+        ),
+        why: "The timer of an idle CPU is late, so at loads below saturation samples miss work after a wake-up.",
+        next: "Read the stages of the saturated load. The last column of the loads says how much was seen at each.",
+    })
+}
+
 fn few_trials(load: &ProfiledLoad) -> Option<Doubt> {
     load.has_few_trials().then(|| Doubt {
         name: "few-trials",
@@ -152,7 +170,6 @@ fn few_trials(load: &ProfiledLoad) -> Option<Doubt> {
 fn looking(line: &ProfileLine) -> Option<Doubt> {
     let looking = line.looking.as_ref()?;
     let ratio = looking.ratio;
-    // The interval tells whether it is more than chance; a range of few pairs does not.
     (looking.pairs >= LOOKING_PAIRS && ratio.high < 1.0 - LOOKING_MAX).then(|| Doubt {
         name: "cost-of-looking",
         weight: Weight::Shifted(5),
@@ -240,6 +257,50 @@ mod tests {
             let seen = parts_apart(&wire).expect("a doubt").seen;
             assert!(seen.contains("207 ns (200 to 215)"), "{seen}");
         }
+    }
+
+    #[test]
+    fn looking_that_costs_much_is_doubted_with_5_pairs() {
+        let line = |pairs, high| ProfileLine {
+            looking: Some(mpps_record::Looking {
+                ratio: mpps_record::Interval {
+                    low: 0.94,
+                    median: 0.95,
+                    high,
+                },
+                pairs,
+            }),
+            ..ProfileLine::default()
+        };
+        let seen = looking(&line(5, 0.97)).expect("a doubt").seen;
+        assert!(seen.contains("5.0 % less"), "{seen}");
+        assert_eq!(looking(&line(4, 0.97)), None);
+        assert_eq!(looking(&line(5, 0.985)), None);
+    }
+
+    #[test]
+    fn an_idle_cpu_without_samples_is_told() {
+        let seen = |expected, got| crate::profile::Seen { expected, got };
+        let tested = |idle| {
+            [Completeness {
+                cpu: 1,
+                busy: seen(300.0, 300),
+                idle,
+                interrupted: 0.0,
+            }]
+        };
+        let line = |loads| ProfileLine {
+            clock: Some("cpu-clock".to_owned()),
+            loads: vec![ProfiledLoad::default(); loads],
+            ..ProfileLine::default()
+        };
+        let lost = tested(seen(300.0, 186));
+        let told = idle(&lost, &line(6)).expect("a doubt").seen;
+        assert!(told.contains("62.0 % of its samples"), "{told}");
+        assert_eq!(idle(&lost, &line(1)), None);
+        assert_eq!(idle(&tested(seen(300.0, 299)), &line(6)), None);
+        // By cycles an idle CPU has none to expect.
+        assert_eq!(idle(&tested(seen(0.0, 0)), &line(6)), None);
     }
 
     #[test]

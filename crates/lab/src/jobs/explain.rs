@@ -117,7 +117,7 @@ fn measure_size(
         return Err(JobError::NoThreads);
     }
     line.receiver = Some(tester.traffic.receiver.into());
-    let _burning = burn(&tester, plan.burn_ns)?;
+    let burning = burn(&tester, plan.burn_ns)?;
     let cpus = &bed.plan().cpus;
     let probe = EvidenceProbe::load(&tester)?;
     let look = Look::new(cpus, Some(probe))?;
@@ -137,7 +137,9 @@ fn measure_size(
         turned: Vec::new(),
         looking: Vec::new(),
     };
-    explainer.explain(offer.trials, &tested, line, trials)
+    let overload = explainer.explain(offer.trials, &tested, line, trials)?;
+    line.burnt_measured_ns = burnt(burning.as_ref())?;
+    Ok(overload)
 }
 
 /// Plants a program on the router's path that spins so long for each frame.
@@ -150,6 +152,11 @@ fn burn(tester: &Tester<'_>, ns: Option<u64>) -> Result<Option<PlantedFault>, Te
         PlantedFault::plant_on_router(fault, tester.bed, tester.ways()[0])
     };
     ns.map(plant).transpose()
+}
+
+/// How long it spun for a frame in the mean, by its own clock, ns.
+fn burnt(burning: Option<&PlantedFault>) -> Result<Option<f64>, TesterError> {
+    Ok(burning.map(PlantedFault::held_ns).transpose()?.flatten())
 }
 
 /// A tester with the sampler beside it.

@@ -188,7 +188,7 @@ fn seen(watched: &Watched) -> Option<f64> {
     let known = || watched.cpus.iter().filter(|cpu| cpu.seen_share.is_some());
     let seen = |cpu: &WatchedCpu| cpu.network_share() * cpu.seen_share.unwrap_or(0.0);
     let whole: f64 = known().map(WatchedCpu::network_share).sum();
-    (whole > 0.0).then(|| (known().map(seen).sum::<f64>() / whole).min(1.0))
+    (whole > 0.0).then(|| known().map(seen).sum::<f64>() / whole)
 }
 
 #[cfg(test)]

@@ -44,6 +44,21 @@ impl Segment {
         }
     }
 
+    /// What a sample of it stands for, in units of the clock: all that was counted, by the samples that were due. That is
+    /// more than the period. Setting a period begins it anew, so the part behind the last sample has none.
+    #[must_use]
+    pub fn weight(&self) -> u64 {
+        let (all, timed) = match self.counted {
+            None => (
+                self.to_ns.saturating_sub(self.asked_ns),
+                self.to_ns.saturating_sub(self.set_ns),
+            ),
+            Some(counted) => (counted, counted),
+        };
+        let due = timed.checked_div(self.period).filter(|due| *due > 0);
+        due.map_or(self.period, |due| all / due)
+    }
+
     /// The first of these segments, in their order, that a sample at this time can be of: one that came while the next
     /// period was being set is still of the old one.
     #[must_use]
@@ -147,6 +162,43 @@ mod tests {
         assert_eq!(parts, 140.0);
         assert_eq!(whole.expected(0, 1_000_010_000 + PERIOD - 1), 0.0);
         assert_eq!(whole.expected(2_000_000_000, u64::MAX), 0.0);
+    }
+
+    /// Segments as the sampler draws them, one behind the other.
+    fn drawn(random: &mut Random) -> Vec<Segment> {
+        let mut asked_ns = 1_000_000_000;
+        let mut next = || {
+            let set_ns = asked_ns + 5_000 + random.below(10_000);
+            let segment = Segment {
+                asked_ns,
+                set_ns,
+                to_ns: set_ns + 20_000_000 + random.below(30_000_000),
+                period: 750_000 + random.below(650_000),
+                counted: None,
+            };
+            asked_ns = segment.to_ns;
+            segment
+        };
+        (0..100).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn samples_that_are_complete_cover_all_the_time() {
+        let segments = drawn(&mut Random::from_seed(11));
+        let due = |segment: &Segment| segment.expected(0, u64::MAX) as u64;
+        let all = segments[99].to_ns - segments[0].asked_ns;
+        let share_of = |weight: fn(&Segment) -> u64| {
+            let each = segments.iter().map(|one| due(one) * weight(one));
+            each.sum::<u64>() as f64 / all as f64
+        };
+        let by_period = share_of(|one| one.period);
+        assert!((0.98..0.99).contains(&by_period), "{by_period}");
+        let covered = share_of(Segment::weight);
+        assert!((covered - 1.0).abs() < 1e-4, "{covered}");
+        let by_cycles = segment(Some(70 * PERIOD + PERIOD / 2));
+        assert_eq!(by_cycles.weight(), PERIOD + PERIOD / 140);
+        // Too short for a sample: one that came by chance stands for its period.
+        assert_eq!(segment(Some(PERIOD - 1)).weight(), PERIOD);
     }
 
     #[test]

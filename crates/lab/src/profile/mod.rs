@@ -37,7 +37,7 @@ impl SymbolId {
 pub struct Sample {
     /// When, ns of the monotonic clock.
     pub time_ns: u64,
-    /// What it stands for, in units of the clock: the period it was taken with.
+    /// What it stands for, in units of the clock ([`Segment::weight`]).
     pub weight: u64,
     /// How much later than the promptest samples around it came, ns: the time that interrupts were off for, at most.
     /// `None`: not known, as with the clock [`SamplingClock::Cycles`].

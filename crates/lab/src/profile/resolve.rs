@@ -74,7 +74,7 @@ impl Taken {
         let is_over = self.segments.last()?.to_ns < sample.time_ns;
         (!is_over).then(|| Sample {
             time_ns: sample.time_ns,
-            weight: self.segments[place].period,
+            weight: self.segments[place].weight(),
             lateness_ns: None,
             task: sample.tid,
             ip: sample.ip,

@@ -5,7 +5,7 @@ use super::load::Saturated;
 use super::look::{Look, interrupted};
 use super::paired::{Paired, change, turn};
 use super::split::Stacks;
-use super::{Profiled, burn, limit};
+use super::{Profiled, burn, burnt, limit};
 use crate::doubt::{self, ProfileDoubts};
 use crate::jobs::compare::{self, ALIKE, Standing, Variant, order};
 use crate::jobs::sizes;
@@ -84,7 +84,7 @@ fn measure_both(
     }
     let burning = standing.iter().zip(sides);
     let burning = burning.map(|(one, side)| burn(&one.tester, side.burn_ns));
-    let _burning = burning.collect::<Result<Vec<_>, TesterError>>()?;
+    let burning = burning.collect::<Result<Vec<_>, TesterError>>()?;
     let cpus = &sides[0].variant.bed.plan().cpus;
     let look = Look::new(cpus, None)?;
     let tested = look.test()?;
@@ -102,7 +102,15 @@ fn measure_both(
         measure,
     };
     let ended = turns.all(trials);
-    ended.and(turns.tell(&tested, line))
+    ended.and(turns.tell(&tested, line))?;
+    let burnt = burning.iter().map(|burning| burnt(burning.as_ref()));
+    if let [against, own] = burnt.collect::<Result<Vec<_>, _>>()?[..] {
+        line.burnt_measured_ns = own;
+        if let Some(other) = &mut line.against {
+            other.burnt_measured_ns = against;
+        }
+    }
+    Ok(())
 }
 
 /// Both set-ups while they take turns: first the one that the other is compared with.

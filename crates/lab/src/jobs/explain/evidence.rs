@@ -8,6 +8,9 @@ use mpps_method::Trial;
 use mpps_record::{CpuEvidence, Drops, Evidence};
 use std::collections::BTreeMap;
 
+/// The place of drops at the ring behind the virtual NIC.
+pub(super) const NIC_RING: &str = "virtual NIC's ring";
+
 /// Counters at one moment.
 pub(super) struct Counters {
     hardware: Reading,
@@ -75,7 +78,7 @@ impl Counters {
         };
         let mut all = vec![
             drops("sending port", None, ledger.lost_before_nic),
-            drops("virtual NIC's ring", None, ledger.lost_nic_ring),
+            drops(NIC_RING, None, ledger.lost_nic_ring),
         ];
         let since = |(reason, count): (&String, &u64)| {
             let earlier = before.drops.get(reason).copied().unwrap_or(0);

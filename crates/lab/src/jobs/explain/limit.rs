@@ -1,10 +1,12 @@
 //! What limits the router, and the stage and function that a frame's time goes to.
 
+use super::evidence::NIC_RING;
 use super::load::Saturated;
 use crate::doubt::overload_limit;
 use crate::search::saturation;
 use crate::tester::Tester;
 use mpps_method::LimitedBy;
+use mpps_method::limit::BUSY;
 use mpps_method::saturation::Saturation;
 use mpps_method::stage::{Cause, Router, Stage, place, place_late};
 use mpps_record::{
@@ -99,6 +101,16 @@ fn locked(load: &ProfiledLoad, evidence: Option<&Evidence>) -> Option<String> {
 fn unknown(load: &ProfiledLoad, evidence: Option<&Evidence>) -> String {
     let drops = evidence.map_or(&[][..], |evidence| &evidence.drops);
     let most = drops.iter().max_by_key(|drops| drops.frames);
+    if let Some(ring) = most.filter(|drops| drops.place == NIC_RING)
+        && load.busy_share < BUSY
+    {
+        return format!(
+            "The {NIC_RING} is the limit: it dropped {} frames while the router's CPU was {:.0} % busy, so it filled up \
+             while that CPU paused",
+            ring.frames,
+            100.0 * load.busy_share
+        );
+    }
     let place = most.map_or(String::new(), |drops| {
         format!(", most of them at the {}", drops.place)
     });
@@ -202,12 +214,22 @@ mod tests {
             frames,
             ..Drops::default()
         };
-        evidence.drops = vec![drops("router", 4), drops("virtual NIC's ring", 900)];
+        evidence.drops = vec![drops("router", 4), drops(NIC_RING, 900)];
+        assert_eq!(
+            told(&load, &evidence, LimitedBy::Disturbed),
+            "The virtual NIC's ring is the limit: it dropped 900 frames while the router's CPU was 72 % busy, so it filled \
+             up while that CPU paused"
+        );
+        load.busy_share = 0.96;
         let unknown = told(&load, &evidence, LimitedBy::Disturbed);
         assert!(
-            unknown.contains("was 72 % busy, most of them at the virtual NIC's ring, so"),
+            unknown.contains("was 96 % busy, most of them at the virtual NIC's ring, so"),
             "{unknown}"
         );
+        load.busy_share = 0.72;
+        evidence.drops = vec![drops("router", 901), drops(NIC_RING, 900)];
+        let unknown = told(&load, &evidence, LimitedBy::Disturbed);
+        assert!(unknown.starts_with("The limit is not known"), "{unknown}");
     }
 
     #[test]

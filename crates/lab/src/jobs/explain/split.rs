@@ -87,7 +87,7 @@ impl Profiled {
         let divided = Divided::new(profile, &samples, Router::OnBed, frame_ns);
         let busy_ns: u64 = trial.busy.iter().map(|cpu| cpu.run_ns).sum();
         self.seen = match profile.clock {
-            SamplingClock::Timer => Some((divided.sampled / busy_ns.max(1) as f64).min(1.0)),
+            SamplingClock::Timer => Some(divided.sampled / busy_ns.max(1) as f64),
             SamplingClock::Cycles => {
                 let seen =
                     |cpu: &crate::profile::CpuProfile| cpu.seen(within.start, within.end).share();

@@ -18,7 +18,7 @@ pub struct Fault {
     pub duplicate_every: u64,
     /// Let one frame in so many change its tag with the next (one flow only).
     pub swap_every: u64,
-    /// Hold every frame back so long (the DUT spins), ns.
+    /// Hold the frames back so long in the mean (the DUT spins), ns.
     pub delay_ns: u64,
     /// Drop what exceeds this rate, frames/s.
     pub police_fps: u64,
@@ -88,5 +88,15 @@ impl PlantedFault {
     pub fn planted(&self) -> Result<Planted, TesterError> {
         let counts = maps::read_per_cpu(&self.skel.maps.counts, 0, "read the planted fault")?;
         Ok(Planted::from_cpus(&counts))
+    }
+
+    /// How long a frame was held back in the mean so far, ns; `None` without any.
+    pub fn held_ns(&self) -> Result<Option<f64>, TesterError> {
+        let Planted {
+            delayed,
+            delayed_ns,
+            ..
+        } = self.planted()?;
+        Ok((delayed > 0).then(|| delayed_ns as f64 / delayed as f64))
     }
 }

@@ -1,0 +1,111 @@
+//! A program of `--burn`: how long it spun, and the rate that this predicts.
+
+use crate::number;
+use mpps_record::{LimitedBy, ProfileLine, ProfiledAgainst};
+
+/// A router that was busy for less had time left.
+const OVERLOADED: f64 = 0.95;
+
+/// What the program did, and what the cost without it predicts. Empty without a burn.
+#[must_use]
+pub fn told(line: &ProfileLine) -> Vec<String> {
+    let own = spun("A planted program", line.burnt_ns, line.burnt_measured_ns);
+    let other = line.against.as_deref();
+    let others = other.and_then(|other| {
+        let program = format!("The one of {}", other.name);
+        spun(&program, other.burnt_ns, other.burnt_measured_ns)
+    });
+    let predicted = other.and_then(|other| predicted(line, other));
+    [own, others, predicted].into_iter().flatten().collect()
+}
+
+/// `A planted program spun 500.4 ns a frame, in RX (500 ns were asked for).`
+fn spun(program: &str, asked_ns: Option<u64>, ns: Option<f64>) -> Option<String> {
+    let asked_ns = asked_ns?;
+    Some(match ns {
+        Some(ns) => {
+            format!("{program} spun {ns:.1} ns a frame, in RX ({asked_ns} ns were asked for).")
+        }
+        // It did not spin, or the record is older.
+        None => format!("{program} was to spin {asked_ns} ns a frame, in RX."),
+    })
+}
+
+/// The rate with the longer spin from the cost with the shorter one, beside the measured rate. `None` where a router's CPU
+/// was not the limit, or where one of both had no program: it costs more than its spin.
+fn predicted(line: &ProfileLine, other: &ProfiledAgainst) -> Option<String> {
+    let spins =
+        |asked_ns: Option<u64>, ns: Option<f64>| asked_ns.map(|asked| ns.unwrap_or(asked as f64));
+    let own_ns = spins(line.burnt_ns, line.burnt_measured_ns)?;
+    let more_ns = own_ns - spins(other.burnt_ns, other.burnt_measured_ns)?;
+    let (own, base) = (line.loads.first()?, &other.load);
+    let is_full = [own, base].iter().all(|load| load.busy_share >= OVERLOADED);
+    let (before_ns, before_fps) = (base.frame_ns.median, base.forwarding_fps.median);
+    let measured = own.forwarding_fps.median;
+    let counts = is_full && line.limited_by == Some(LimitedBy::Dut) && more_ns != 0.0;
+    (counts && before_ns > 0.0 && before_ns + more_ns > 0.0 && measured > 0.0).then(|| {
+        let predicted = before_fps * before_ns / (before_ns + more_ns);
+        format!(
+            "In {} a frame costs {before_ns:.0} ns, so {more_ns:+.0} ns predict {} frames/s; {} forwarded {} ({:+.1} %).",
+            other.name,
+            number::rate(predicted),
+            other.explained,
+            number::rate(measured),
+            (predicted / measured - 1.0) * 100.0
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::{Interval, ProfiledLoad};
+
+    fn load(ns: f64, fps: f64) -> ProfiledLoad {
+        let exactly = |of| Interval {
+            low: of,
+            median: of,
+            high: of,
+        };
+        ProfiledLoad {
+            busy_share: 0.99,
+            frame_ns: exactly(ns),
+            forwarding_fps: exactly(fps),
+            ..ProfiledLoad::default()
+        }
+    }
+
+    #[test]
+    fn the_rate_with_a_burn_is_predicted() {
+        let other = ProfiledAgainst {
+            explained: "the burn".to_owned(),
+            name: "none".to_owned(),
+            burnt_ns: Some(0),
+            load: load(500.0, 2e6),
+            ..ProfiledAgainst::default()
+        };
+        let mut line = ProfileLine {
+            burnt_ns: Some(500),
+            burnt_measured_ns: Some(500.4),
+            limited_by: Some(LimitedBy::Dut),
+            loads: vec![load(1_020.0, 0.98e6)],
+            against: Some(Box::new(other)),
+            ..ProfileLine::default()
+        };
+        assert_eq!(
+            told(&line),
+            [
+                "A planted program spun 500.4 ns a frame, in RX (500 ns were asked for).",
+                "The one of none was to spin 0 ns a frame, in RX.",
+                "In none a frame costs 500 ns, so +500 ns predict 1.000 million frames/s; the burn forwarded 980 thousand (+2.0 %)."
+            ]
+        );
+        line.loads[0].busy_share = 0.8;
+        assert_eq!(told(&line).len(), 2);
+        line.loads[0].busy_share = 0.99;
+        let other = line.against.as_mut().expect("another set-up");
+        other.burnt_ns = None;
+        assert_eq!(told(&line).len(), 1, "a program costs more than its spin");
+        assert!(told(&ProfileLine::default()).is_empty());
+    }
+}
