@@ -4,7 +4,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
 use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::receiver::Looked;
-use mpps_ebpf::instruments::{nic, receiver, sender, sink};
+use mpps_ebpf::instruments::{fault, nic, receiver, sender, sink};
 use std::mem::MaybeUninit;
 
 const XDP_DROP: u32 = 1;
@@ -327,6 +327,47 @@ fn the_tap_passes_frames_to_the_socket_only() {
         (XDP_PASS, frame.clone())
     );
     assert_eq!(verdict(&skel.progs.end, &frame).0, TCX_DROP);
+}
+
+/// The middle of batches, because a hypervisor may take the CPU away in some.
+#[test]
+fn a_spin_takes_its_time_in_the_mean() {
+    const BATCHES: usize = 41;
+    if !is_root() {
+        return;
+    }
+    for delay_ns in [250, 500, 1_000] {
+        let mut storage = MaybeUninit::uninit();
+        let mut open = fault::FaultSkelBuilder::default()
+            .open(&mut storage)
+            .expect("open");
+        let rodata = open.maps.rodata_data.as_deref_mut().expect("rodata");
+        rodata.delay_ns = delay_ns;
+        let skel = open.load().expect("load");
+        let held = || {
+            let counts = skel.maps.counts.lookup_percpu(&ZERO, MapFlags::ANY);
+            let counts = counts.expect("look up").expect("counts");
+            let each: Option<Vec<_>> = counts.iter().map(|cpu| Plain::from_octets(cpu)).collect();
+            fault::Planted::from_cpus(&each.expect("the C struct's length"))
+        };
+        let frame = tagged_frame(9, 100, 1024);
+        let mut means = [(); BATCHES].map(|()| {
+            let before = held();
+            let input = ProgramInput {
+                data_in: Some(&frame),
+                repeat: 1_000,
+                ..ProgramInput::default()
+            };
+            skel.progs.plant.test_run(input).expect("test run");
+            let after = held();
+            assert_eq!(after.delayed - before.delayed, 1_000);
+            (after.delayed_ns - before.delayed_ns) as f64 / 1_000.0
+        });
+        means.sort_by(f64::total_cmp);
+        println!("{delay_ns} ns asked for: {means:?}");
+        let off = means[BATCHES / 2] / delay_ns as f64 - 1.0;
+        assert!(off.abs() < 0.01, "{delay_ns}: {means:?}");
+    }
 }
 
 #[test]
