@@ -357,6 +357,74 @@ fn without_root_the_line_says_so() {
     }
 }
 
+/// What a look at a CPU says that it lacks: on the page and, where that is all it has, in the line of the error.
+fn lacks(command: &mut std::process::Command, wanted: &str) {
+    let ended = run(command);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let page = ended
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(page.contains(wanted), "{wanted}: {ended:?}");
+    assert!(
+        page.contains("What a frame costs is not known"),
+        "{ended:?}"
+    );
+    assert!(ended.error().contains(": no "), "{ended:?}");
+}
+
+const LOOK: &str = "explain --cpus 0 --for 0.5";
+
+#[test]
+fn a_look_without_root_says_what_it_lacks() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("look-nobody");
+    let copy = scratch.path("mpps");
+    std::fs::copy(door::MPPS, &copy).expect("copy the program");
+    let home = scratch.path("home");
+    std::fs::create_dir(&home).expect("a folder");
+    std::os::unix::fs::chown(&home, Some(65_534), Some(65_534)).expect("nobody's");
+    let mut command = std::process::Command::new(&copy);
+    command.args(LOOK.split(' ')).uid(65_534).gid(65_534);
+    command.current_dir("/").env("XDG_STATE_HOME", &home);
+    lacks(&mut command, "no busy times and drops: load the observer: ");
+    let names =
+        "no samples: read names of functions /proc/kallsyms: the kernel hides the addresses";
+    lacks(&mut command, names);
+}
+
+#[test]
+fn without_the_right_to_sample_the_line_names_it() {
+    if !privileged() {
+        return;
+    }
+    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+    let paranoid = paranoid.expect("perf events");
+    if paranoid.trim().parse::<i32>().expect("a level") < 1 {
+        println!("SKIP: needs kernel.perf_event_paranoid of 1 or more");
+        return;
+    }
+    let script = format!("exec setpriv --bounding-set -perfmon,-sys_admin \"$MPPS\" {LOOK}");
+    let wanted = "no samples: open perf event sampler of CPU 0: EACCES (needs CAP_PERFMON, or kernel.perf_event_paranoid";
+    lacks(&mut staged(&script), wanted);
+}
+
+/// Names of eBPF programs, which the kernel tells apart from the file, are not taken for all names.
+#[test]
+fn without_names_of_functions_there_are_no_samples() {
+    if !privileged() {
+        return;
+    }
+    let hide = "unshare -m sh -ec 'mount --bind /dev/null /proc/kallsyms; exec \"$MPPS\" ";
+    lacks(
+        &mut staged(&format!("{hide}{LOOK}'")),
+        "no samples: read names of functions /proc/kallsyms",
+    );
+}
+
 #[test]
 fn without_btf_the_line_names_the_option() {
     if !privileged() {

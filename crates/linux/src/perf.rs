@@ -104,9 +104,9 @@ fn open(mut attributes: Attributes, cpu: usize, object: &str) -> Result<OwnedFd>
         _ => {
             let error = Error::last("open perf event", object);
             Err(match error.errno() {
-                Some(libc::EPERM | libc::EACCES) => {
-                    error.with_remedy("needs CAP_PERFMON; run as root")
-                }
+                Some(libc::EPERM | libc::EACCES) => error.with_remedy(
+                    "needs CAP_PERFMON, or kernel.perf_event_paranoid below 1; run as root",
+                ),
                 _ => error,
             })
         }

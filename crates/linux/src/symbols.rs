@@ -25,6 +25,12 @@ struct Entry {
     line: u32,
 }
 
+fn hidden() -> Error {
+    Error::from_text("read names of functions", PATH, "the kernel hides the addresses").with_remedy(
+        "run as root (CAP_SYSLOG) with kernel.kptr_restrict at 0 or 1; without names no time can be split",
+    )
+}
+
 /// One function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol<'a> {
@@ -41,14 +47,27 @@ impl Symbols {
     /// # Errors
     /// There is no such file (CONFIG_KALLSYMS), or the kernel hides the addresses.
     pub fn read(programs: &[(u64, String)]) -> Result<Self> {
+        Self::read_file(PATH, programs)
+    }
+
+    fn read_file(path: &str, programs: &[(u64, String)]) -> Result<Self> {
         let fail = |e| {
-            Error::from_io("read names of functions", PATH, &e)
+            Error::from_io("read names of functions", path, &e)
                 .with_remedy("needs a kernel with CONFIG_KALLSYMS, and /proc")
         };
-        Self::with_programs(std::fs::read_to_string(PATH).map_err(fail)?, programs)
+        Self::with_programs(std::fs::read_to_string(path).map_err(fail)?, programs)
     }
 
     fn with_programs(mut text: String, programs: &[(u64, String)]) -> Result<Self> {
+        // Programs alone are no names of the kernel's.
+        let is_hidden = |line: &str| {
+            line.split(' ')
+                .next()
+                .is_none_or(|at| at.trim_matches('0').is_empty())
+        };
+        if text.lines().all(is_hidden) {
+            return Err(hidden());
+        }
         for (address, name) in programs {
             // Writing to a string cannot fail.
             let _written = writeln!(text, "{address:016x} t {name}\t[bpf]");
@@ -74,8 +93,7 @@ impl Symbols {
             begin += line.len() as u32;
         }
         if entries.iter().all(|&(address, ..)| address == 0) {
-            let hidden = refuse("the kernel hides the addresses");
-            return Err(hidden.with_remedy("run as root (CAP_SYSLOG) with kernel.kptr_restrict at 0 or 1; without names no time can be split"));
+            return Err(hidden());
         }
         entries.sort_unstable();
         entries.dedup_by_key(|&mut (address, ..)| address);
@@ -223,9 +241,17 @@ ffffffffc0100000 t bpf_prog_aa981578612e3fbb_start\t[bpf]
             let found = symbols.find(address).unwrap();
             assert_eq!((found.name, found.module), (name, Some("bpf")));
         }
-        // Programs alone are no names of the kernel's.
-        let hidden = "0000000000000000 T first\n".to_owned();
-        assert!(Symbols::with_programs(hidden, &[(0, "bpf_prog_x".to_owned())]).is_err());
+        for hidden in ["0000000000000000 T first\n", ""] {
+            let program = (0xffff_ffff_c010_0010, "bpf_prog_x".to_owned());
+            assert!(Symbols::with_programs(hidden.to_owned(), &[program]).is_err());
+        }
+    }
+
+    #[test]
+    fn a_kernel_without_the_file_is_an_error() {
+        let error = Symbols::read_file("/proc/self/kallsyms", &[]).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("CONFIG_KALLSYMS"), "{error}");
     }
 
     #[test]

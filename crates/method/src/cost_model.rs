@@ -238,6 +238,24 @@ impl CostModel {
     }
 }
 
+/// The cost at saturation where waiting costs nothing, and where it costs as much as it may: what loads leave open that
+/// cannot tell this term from the others. `None` where nobody knows what it may cost.
+#[must_use]
+pub fn cost_by_waiting(
+    points: &[Point],
+    saturated: Batching,
+    waiting_max_ns: f64,
+) -> Option<[f64; 2]> {
+    let others = || (1..=ALL).filter(|used| used & WAITING == 0);
+    let cost = |waiting_ns| {
+        let tried = others().map(|used| (used, waiting_ns));
+        let terms = nearest(points, tried, waiting_max_ns)?;
+        Some(cost_ns(&terms, saturated))
+    };
+    let [none, most] = [cost(0.0)?, cost(waiting_max_ns)?];
+    Some([none.min(most), none.max(most)])
+}
+
 /// How far a predicted rate is off the measured one, as a part of the measured one: 0.1 is 10 % too high. `None` where
 /// nothing was measured.
 #[must_use]
@@ -271,16 +289,26 @@ fn correlation_squared(points: &[Point]) -> f64 {
 /// Of these terms: the best fit with no term out of its bounds is the best of those that have some terms at a bound and
 /// none beyond.
 fn best(points: &[Point], allowed: u32, waiting_max_ns: f64) -> Option<[f64; TERMS]> {
+    let used = (1..=ALL).filter(|used| used & !allowed == 0);
+    let at_most = |used| (used & WAITING == 0).then_some(waiting_max_ns);
+    let tried = used.flat_map(|used| {
+        let bounds = [0.0].into_iter().chain(at_most(used));
+        bounds.map(move |waiting_ns| (used, waiting_ns))
+    });
+    nearest(points, tried, waiting_max_ns)
+}
+
+/// Of fits with these terms, or waiting so much, the nearest to the points with no term out of its bounds.
+fn nearest(
+    points: &[Point],
+    tried: impl Iterator<Item = (u32, f64)>,
+    waiting_max_ns: f64,
+) -> Option<[f64; TERMS]> {
     let squares = |terms: &[f64; TERMS]| {
         let off = |point: &Point| (cost_ns(terms, point.batching) / point.cost_ns - 1.0).powi(2);
         points.iter().map(off).sum::<f64>()
     };
-    let used = (1..=ALL).filter(|used| used & !allowed == 0);
-    let at_most = |used| (used & WAITING == 0).then_some(waiting_max_ns);
-    let fits = used.flat_map(|used| {
-        let bounds = [0.0].into_iter().chain(at_most(used));
-        bounds.filter_map(move |waiting_ns| solved(points, used, waiting_ns))
-    });
+    let fits = tried.filter_map(|(used, waiting_ns)| solved(points, used, waiting_ns));
     let sound = fits.filter(|terms| {
         let [.., waiting_ns] = *terms;
         let is_sound = |&term: &f64| term.is_finite() && term >= 0.0;
@@ -467,6 +495,21 @@ mod tests {
             matches!(unbounded, Err(CannotFit::Unsure(_))),
             "{unbounded:?}"
         );
+    }
+
+    #[test]
+    fn what_waiting_leaves_open_is_a_range() {
+        // The sender waits as much at each load, so waiting and the frame's own cost stand for each other.
+        let mut all = loads(|| 0.0);
+        for load in &mut all {
+            load.batching.waits = 0.5;
+        }
+        let range = cost_by_waiting(&all, SATURATED, 400.0).expect("a range");
+        let whole = 600.0 + 900.0 / 64.0;
+        for (found, wanted) in range.iter().zip([whole - 200.0, whole]) {
+            assert!((found - wanted).abs() < 1e-6, "{range:?}");
+        }
+        assert_eq!(cost_by_waiting(&all, SATURATED, f64::INFINITY), None);
     }
 
     #[test]

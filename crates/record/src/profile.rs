@@ -275,6 +275,9 @@ pub struct CostModel {
     pub trials_in_turns: Option<u32>,
     /// The maximum forwarding rate that it predicts.
     pub predicted_fps: f64,
+    /// What it may be where waiting costs nothing, or as much as it may; absent where the loads tell its cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted_range_fps: Option<Interval<f64>>,
     /// The one that was measured in the same state, or in the same trials.
     pub measured_fps: f64,
     /// Predicted / measured - 1.

@@ -243,8 +243,16 @@ fn model(model: &CostModel) -> String {
         }
         None => "",
     };
+    let range = model.predicted_range_fps.map_or(String::new(), |range| {
+        format!(
+            " ({} to {}, because waiting may cost nothing to {:.0} ns)",
+            number::rate(range.low),
+            number::rate(range.high),
+            model.waiting_max_ns.unwrap_or_default()
+        )
+    });
     format!(
-        "Model: {known}fitted to {fitted} (within {:.0} ns).{mixed}{bounded} It predicts {} frames/s at \
+        "Model: {known}fitted to {fitted} (within {:.0} ns).{mixed}{bounded} It predicts {} frames/s{range} at \
          saturation. {over} forwarded {} ({:+.1} %).",
         model.off_ns,
         number::rate(model.predicted_fps),
@@ -453,4 +461,31 @@ pub fn perf_script(lines: &[ProfileLine]) -> Option<String> {
     let roots = roots(lines);
     let stacks = together(lines, &roots);
     (!stacks.is_empty()).then(|| flame::perf_script(&stacks, FRAMES as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prediction_that_waiting_leaves_open_is_a_range() {
+        let mut fitted = CostModel {
+            waiting_max_ns: Some(320.0),
+            mixed: vec!["waiting".to_owned()],
+            predicted_fps: 1.68e6,
+            measured_fps: 1.60e6,
+            error_ratio: 0.05,
+            ..CostModel::default()
+        };
+        assert!(model(&fitted).contains("predicts 1.68 million frames/s at saturation."));
+        fitted.predicted_range_fps = Some(Interval {
+            low: 1.55e6,
+            median: 1.68e6,
+            high: 1.71e6,
+        });
+        let told = model(&fitted);
+        let wanted = "It predicts 1.68 million frames/s (1.55 million to 1.71 million, because waiting may cost nothing to \
+                      320 ns) at saturation.";
+        assert!(told.contains(wanted), "{told}");
+    }
 }

@@ -53,9 +53,15 @@ const SLOW_PACKETS: [&str; 5] = [
     "ports_that_go_down_or_away_are_errors_not_rates",
 ];
 
+/// Of the profile those that only ask for names: whether samples are complete depends on the machine.
+const PROFILES: [&str; 2] = [
+    "a_known_call_of_the_kernel_is_named",
+    "the_routers_thread_is_seen_to_forward",
+];
+
 /// All steps, in their order: each leans on those before it. Not among them: what depends on rates (calibrations
 /// but the planted loss of `kernel_interfaces`, loss patterns, searches), and on CPUs that never stand still (stalls).
-pub const STEPS: [Step; 20] = [
+pub const STEPS: [Step; 21] = [
     step("mpps-ebpf", "programs", ANY, &[]),
     step("mpps-linux", "netns", ANY, &[]),
     step("mpps-linux", "links", ANY, &[]),
@@ -71,6 +77,7 @@ pub const STEPS: [Step; 20] = [
     step("mpps-lab", "kernel_interfaces", TWO_OR_MORE, &[]),
     step("mpps-lab", "trial", TWO_OR_MORE, &SLOW_TRIALS),
     step("mpps-lab", "packet_port", TWO_OR_MORE, &SLOW_PACKETS),
+    step("mpps-lab", "profile", TWO_OR_MORE, &PROFILES),
     step("mpps-lab", "fib", ANY, &[]),
     step("mpps-lab", "fib_host", ANY, &[]),
     step("mpps-lab", "many_cpus", FOUR_OR_MORE, &[]),

@@ -170,6 +170,8 @@ pub enum Verb {
     ///
     /// Sends nothing and changes nothing. Interfaces and drops are those of this network namespace. Keys: q quits, p
     /// pauses, s shows causes in place of stages, + and - change the interval.
+    ///
+    /// On a kept bed: mpps bed shell NAME mpps top.
     #[cfg(feature = "measure")]
     Top(TopArgs),
     /// Run all benchmarks of RFC 2544 section 26 into one record

@@ -12,8 +12,6 @@ use mpps_record::{
 };
 use mpps_report::{number, profile};
 
-/// The column of what a wire takes.
-const BED: usize = 3;
 /// Functions named for a part, and columns for them.
 const TOP: usize = 2;
 const TOP_WIDTH: usize = 30;
@@ -52,7 +50,12 @@ fn of_size(size: &ProfileLine, verbose: bool) -> String {
         (Some(saturated), None) => {
             let wire = size.wire.as_deref();
             prose(&format!("\n{}.\n", profile::sentence(size)))
-                + &tables(saturated, wire.map(|wire| &wire.load), verbose)
+                + &tables(
+                    saturated,
+                    wire.map(|wire| &wire.load),
+                    cycles(size),
+                    verbose,
+                )
         }
         (None, _) => format!("\n{name}: not measured.\n"),
     };
@@ -66,15 +69,27 @@ fn of_size(size: &ProfileLine, verbose: bool) -> String {
     text
 }
 
-/// By stage, then by cause, with what of each a wire takes.
-pub(super) fn tables(load: &ProfiledLoad, wire: Option<&ProfiledLoad>, verbose: bool) -> String {
-    let table = |causes| format!("\n{}", part_table(load, wire, causes, verbose));
+/// Cycles of a frame, where samples come by cycles.
+fn cycles(line: &ProfileLine) -> Option<f64> {
+    let hardware = &line.evidence.as_ref()?.hardware;
+    let by_cycles = line.clock.as_deref() == Some("cycles");
+    hardware.cycles_per_frame.filter(|_| by_cycles)
+}
+
+/// By stage, then by cause, with what of each a wire takes, and with cycles where a frame's are known.
+pub(super) fn tables(
+    load: &ProfiledLoad,
+    wire: Option<&ProfiledLoad>,
+    cycles: Option<f64>,
+    verbose: bool,
+) -> String {
+    let table = |causes| format!("\n{}", part_table(load, (wire, cycles), causes, verbose));
     [false, true].map(table).concat()
 }
 
 pub(super) fn part_table(
     load: &ProfiledLoad,
-    wire: Option<&ProfiledLoad>,
+    (wire, cycles): (Option<&ProfiledLoad>, Option<f64>),
     causes: bool,
     verbose: bool,
 ) -> String {
@@ -96,7 +111,16 @@ pub(super) fn part_table(
         true => "of samples",
         false => "95 % interval",
     };
-    let head = [name, "ns", interval, "wire", "share", "most of it in"];
+    let of_frame = |share: f64| cycles.map_or(String::new(), |all| format!("{:.0}", all * share));
+    let head = [
+        name,
+        "ns",
+        interval,
+        "cycles",
+        "wire",
+        "share",
+        "most of it in",
+    ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let parts = parts(load).into_iter();
     let shown = parts.filter(|part| verbose || part.samples > 0 || through(part) >= 0.5);
@@ -110,6 +134,7 @@ pub(super) fn part_table(
             format!("{}{star}", part.part),
             format!("{:.0}", part.ns.median),
             span(part.ns),
+            of_frame(part.ns.median / whole),
             format!("{:.0}", through(&part)),
             number::percent(part.ns.median / whole),
             top(&part.top),
@@ -124,12 +149,16 @@ pub(super) fn part_table(
                 1 => "1 trial".to_owned(),
                 _ => span(load.frame_ns),
             },
+            of_frame(1.0),
             format!("{through:.0}"),
         ];
         rows.push([&sum[..], &[String::new(), String::new()]].concat());
     }
-    if wire.is_none() {
-        rows.iter_mut().for_each(|row| drop(row.remove(BED)));
+    for (column, is_known) in [("wire", wire.is_some()), ("cycles", cycles.is_some())] {
+        let place = rows[0].iter().position(|head| head == column);
+        if let Some(place) = place.filter(|_| !is_known) {
+            rows.iter_mut().for_each(|row| drop(row.remove(place)));
+        }
     }
     columns(&rows, &[0, rows[0].len() - 1])
 }
@@ -276,6 +305,46 @@ fn remarks(size: &ProfileLine) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cycles_stand_beside_ns_where_samples_are_by_cycles() {
+        let ns = |median| Interval {
+            low: median,
+            median,
+            high: median,
+        };
+        let stage = |part: &str, median| PartCost {
+            part: part.to_owned(),
+            ns: ns(median),
+            samples: 90,
+            top: Vec::new(),
+        };
+        let mut line = ProfileLine {
+            clock: Some("cycles".to_owned()),
+            loads: vec![ProfiledLoad {
+                frame_ns: ns(500.0),
+                trials: vec![1, 2, 3],
+                stages: vec![stage("RX", 200.0), stage("routing", 300.0)],
+                ..ProfiledLoad::default()
+            }],
+            evidence: Some(Evidence::default()),
+            ..ProfileLine::default()
+        };
+        let hardware = &mut line.evidence.as_mut().expect("evidence").hardware;
+        hardware.cycles_per_frame = Some(1_500.0);
+        let row = |line: &ProfileLine, name: &str| -> Vec<String> {
+            let table = part_table(&line.loads[0], (None, cycles(line)), false, false);
+            let row = table.lines().find(|row| row.starts_with(name));
+            let row = row.unwrap_or_else(|| panic!("{table}"));
+            row.split_whitespace().map(str::to_owned).collect()
+        };
+        assert!(row(&line, "stage").contains(&"cycles".to_owned()));
+        assert_eq!(row(&line, "RX")[..4], ["RX", "200", "counted", "600"]);
+        assert_eq!(row(&line, "sum").last().map(String::as_str), Some("1500"));
+        line.clock = Some("cpu-clock".to_owned());
+        assert!(!row(&line, "stage").contains(&"cycles".to_owned()));
+        assert_eq!(row(&line, "RX")[..4], ["RX", "200", "counted", "40"]);
+    }
 
     #[test]
     fn counters_say_what_the_machine_lacks() {

@@ -102,7 +102,9 @@ pub fn picture(line: &ProfileLine, causes: bool, (width, height): (usize, usize)
         return String::new();
     };
     let [traffic, limit] = sentences(line, watched).map(|text| wrap(&text, width) + "\n");
-    let parts = split(line).map_or(String::new(), |load| part_table(load, None, causes, false));
+    let parts = split(line).map_or(String::new(), |load| {
+        part_table(load, (None, None), causes, false)
+    });
     let fixed = [&traffic, &limit, &parts].map(|text| text.lines().count());
     let tables = counts(watched, false);
     let mut tables = cut(&tables, height.saturating_sub(fixed.iter().sum()));

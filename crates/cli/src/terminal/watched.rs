@@ -25,7 +25,7 @@ pub fn page(line: &ProfileLine, watched: &Watched, verbose: bool) -> String {
         text += &format!("\n{table}");
     }
     if let Some(load) = split(line) {
-        text += &tables(load, None, verbose);
+        text += &tables(load, None, None, verbose);
     }
     for remark in remarks(line, watched) {
         text += &prose(&format!("\n{remark}\n"));

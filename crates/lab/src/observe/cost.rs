@@ -194,6 +194,46 @@ fn seen(watched: &Watched) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::{CpuProfile, SymbolId};
+
+    #[test]
+    fn a_process_that_has_ended_is_told() {
+        let sample = |task| Sample {
+            time_ns: 1_500,
+            weight: 100,
+            lateness_ns: None,
+            task,
+            ip: 0,
+            stack: [SymbolId::USER].into(),
+        };
+        let profile = Profile {
+            clock: SamplingClock::Timer,
+            from_ns: 1_000,
+            to_ns: 2_000,
+            cpus: vec![CpuProfile {
+                cpu: 1,
+                samples: vec![sample(7), sample(8), sample(8)],
+                lost: 0,
+                throttled: 0,
+                segments: Vec::new(),
+            }],
+            names: vec!["[unknown]".into(), "[user]".into()],
+            tasks: BTreeMap::from([(7, "lives".to_owned())]),
+        };
+        let mut watched = Watched {
+            cpus: vec![WatchedCpu {
+                cpu: 1,
+                ..WatchedCpu::default()
+            }],
+            ..Watched::default()
+        };
+        assert!(sort(&mut watched, &profile).is_empty());
+        let names = watched.tasks.iter().map(|task| task.name.as_str());
+        assert_eq!(
+            names.collect::<Vec<_>>(),
+            ["tasks that have ended", "lives"]
+        );
+    }
 
     #[test]
     fn two_counts_of_other_tasks_must_agree() {

@@ -445,6 +445,7 @@ pub fn profiles() -> String {
                 windows: Some(40),
                 trials_in_turns: Some(5),
                 predicted_fps: 1.40e6,
+                predicted_range_fps: None,
                 measured_fps: 1.43e6,
                 error_ratio: -0.021,
             }),

@@ -4,7 +4,9 @@ use super::split::Profiled;
 use super::turned::{self, Turned};
 use super::{SHARES, TRIALS_MIN};
 use crate::search::saturation::block;
-use mpps_method::cost_model::{Batching, CannotFit, CostModel, Point, prediction_error};
+use mpps_method::cost_model::{
+    Batching, CannotFit, CostModel, Point, cost_by_waiting, prediction_error,
+};
 use mpps_method::distance::Distance;
 use mpps_method::{LimitedBy, Rate, compare, statistics};
 use mpps_record as record;
@@ -237,6 +239,10 @@ pub(super) fn fit(
     let model = CostModel::fit(points, batching, round_trip_ns)?;
     let predicted = model.max_rate(batching, threads);
     let predicted = predicted.ok_or("a frame would cost nothing")?;
+    let waiting_is_open = model.mixed.contains(&"waiting") || model.waiting_ns >= round_trip_ns;
+    let range = cost_by_waiting(points, batching, round_trip_ns).filter(|_| waiting_is_open);
+    let range = range.filter(|[least_ns, _]| *least_ns > 0.0);
+    let fps = |ns: f64| 1e9 * f64::from(threads) / ns;
     Ok(record::CostModel {
         frame_ns: model.per_frame_ns,
         wake_up_ns: model.per_wake_ns,
@@ -249,6 +255,11 @@ pub(super) fn fit(
         windows: alike.in_turns.map(|(windows, _)| windows as u32),
         trials_in_turns: alike.in_turns.map(|(_, trials)| trials as u32),
         predicted_fps: predicted.fps(),
+        predicted_range_fps: range.map(|[least_ns, most_ns]| record::Interval {
+            low: fps(most_ns).min(predicted.fps()),
+            median: predicted.fps(),
+            high: fps(least_ns).max(predicted.fps()),
+        }),
         measured_fps: measured.fps(),
         error_ratio: prediction_error(predicted, measured).ok_or("nothing was forwarded")?,
     })
