@@ -239,7 +239,12 @@ fn samples_and_scheduler_count_the_same_time() {
     }
     let bed = support::bed();
     let mut tester = trials::tester(&bed, &support::traffic(), 1 << 20);
-    let closure = |(trial, profile): (Trial, Profile)| {
+    let mut each = Vec::new();
+    for _ in 0..TRIES {
+        let (trial, profile) = sampled_trial(&mut tester, symbols());
+        if profile.clock == SamplingClock::Cycles || profile.cpus.len() > 1 {
+            support::skip!("one CPU of the router without a PMU");
+        }
         let begun = trial.begun.expect("a trial").as_nanos();
         let within = begun..begun + trial.duration.as_nanos();
         let ours = profile.of_tasks(&router_threads(&profile));
@@ -247,13 +252,15 @@ fn samples_and_scheduler_count_the_same_time() {
         let sampled_ns: u64 = ours.map(|sample| sample.weight).sum();
         let busy_ns: u64 = trial.busy.iter().map(|cpu| cpu.run_ns).sum();
         let came = profile.cpus[0].seen(within.start, within.end).share();
-        let is_timed = profile.clock == SamplingClock::Timer && profile.cpus.len() == 1;
-        is_timed.then(|| sampled_ns as f64 / busy_ns as f64 / came.expect("samples to expect"))
-    };
-    let tried = (0..TRIES).map(|_| closure(sampled_trial(&mut tester, symbols())));
-    let Some(each) = tried.collect::<Option<Vec<f64>>>() else {
-        support::skip!("one CPU of the router without a PMU");
-    };
+        // Chance decides which samples other programs get.
+        if busy_ns as f64 > 0.95 * trial.duration.as_nanos() as f64 {
+            let came = came.expect("samples to expect");
+            each.push(sampled_ns as f64 / busy_ns as f64 / came);
+        }
+    }
+    if each.len() < 3 {
+        support::skip!("a quieter machine");
+    }
     let median = statistics::median(&each).expect("trials");
     assert!((median - 1.0).abs() < 0.012, "{each:?}");
     println!("sampled of the busy time: {each:?}");
