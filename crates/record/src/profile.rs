@@ -91,6 +91,13 @@ pub struct ProfiledLoad {
     /// Share of its time that the sender waited for the next frame's time; null where nobody knows.
     #[serde(default)]
     pub sender_waits_share: Option<f64>,
+    /// The round trip of a cache line between the tester's CPU and the router's; median over the windows of these trials. Null
+    /// where nobody timed it.
+    #[serde(default)]
+    pub cpu_distance_ns: Option<f64>,
+    /// The same of the fixed piece of work on the router's CPU.
+    #[serde(default)]
+    pub work_ns: Option<f64>,
     /// Samples of the router's threads within the trials.
     pub samples: u64,
     /// Samples that found no room.

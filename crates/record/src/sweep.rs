@@ -14,7 +14,8 @@ pub struct SweepLine {
     pub axis: String,
     /// Where the tester received.
     pub receiver: Option<ReceiverPlace>,
-    /// In the order in which they were measured; the first one stands at the end once more.
+    /// In the order in which they were measured. The first one was measured once more behind the others, and so was each that
+    /// had met another state of the machine.
     pub points: Vec<SweepPoint>,
     /// Time of one memory access by the size of the working set, as a chase of pointers measured it.
     pub memory: Vec<MemoryLatency>,
@@ -22,7 +23,8 @@ pub struct SweepLine {
     pub fit: Option<SweepFit>,
     /// Why there is no fit.
     pub no_fit: Option<String>,
-    /// Cost of the first point at the end, by that at the beginning, minus 1.
+    /// Cost of the first point when it was measured last, by that when it was measured first, minus 1. Both in one state of
+    /// the machine; null where there are no two.
     pub drift_ratio: Option<f64>,
     /// Why the fit is not to be trusted, a sentence each.
     pub distrust: Vec<String>,
@@ -59,6 +61,9 @@ pub struct SweepPoint {
     pub functions: Vec<FunctionCost>,
     /// Whether it was left out of the fit, to check it.
     pub held_out: bool,
+    /// Whether the machine was in another state than at most points. Such a point is neither fitted nor checked.
+    #[serde(default)]
+    pub other_state: bool,
     /// Cost that the fit predicts here, ns, with its 95 % interval. Null where nothing was fitted. No prediction where the
     /// interval reaches 0, or farther to one side than the cost itself.
     pub predicted_ns: Option<Interval<f64>>,
@@ -128,9 +133,10 @@ impl SweepLine {
         self.axis == Self::PAPER
     }
 
-    /// What a fit takes: the place of each point that is not held out, and the ns of its stages.
+    /// What a fit takes: the place of each point that is neither held out nor in another state, and the ns of its stages.
     pub fn fitted(&self) -> impl Iterator<Item = (f64, Vec<f64>)> {
-        let fitted = self.points.iter().filter(|point| !point.held_out);
+        let fitted = self.points.iter();
+        let fitted = fitted.filter(|point| !(point.held_out || point.other_state));
         fitted.map(|point| {
             let stages = point.load.stages.iter();
             (point.value, stages.map(|part| part.ns.median).collect())

@@ -9,11 +9,12 @@ use mpps_record::{SweepFit, SweepLine, SweepPoint};
 pub const COLUMNS: &str =
     "axis;place;frame;ns a frame;95 % interval;predicted;its interval;off;role;forwarded /s";
 
-/// The points along the axis; the first one's repetition is left aside.
+/// A point for each place along the axis: the first one that counts, else the first one.
 #[must_use]
 pub fn along(line: &SweepLine) -> Vec<&SweepPoint> {
+    let (counted, others) = line.points.iter().partition(|point| !point.other_state);
     let mut points: Vec<&SweepPoint> = Vec::new();
-    for point in &line.points {
+    for point in Vec::into_iter(counted).chain::<Vec<&SweepPoint>>(others) {
         let is_there =
             |known: &&SweepPoint| (known.value, &known.frame) == (point.value, &point.frame);
         if !points.iter().any(is_there) {
@@ -42,6 +43,7 @@ pub fn noun(line: &SweepLine) -> &str {
 #[must_use]
 pub const fn role(point: &SweepPoint) -> &'static str {
     match (point.held_out, point.predicted_ns) {
+        _ if point.other_state => "other state",
         (true, _) => "held out",
         (false, Some(_)) => "fitted",
         (false, None) => "measured",
@@ -66,7 +68,10 @@ pub fn sentence(line: &SweepLine) -> String {
         return format!("{scenarios}: a frame costs {low:.0} to {high:.0} ns");
     }
     let ends = [first, last].map(|point| number::spaced(point.value as u64));
-    let held = || points.iter().filter(|point| point.held_out);
+    let held = || {
+        let held = points.iter().filter(|point| point.held_out);
+        held.filter(|point| !point.other_state)
+    };
     let predicted = held().filter(|point| point.prediction().is_some()).count();
     let doubted = match line.distrust.is_empty() {
         true => "",
@@ -140,11 +145,29 @@ pub fn remarks(line: &SweepLine) -> Vec<String> {
             drift * 100.0
         ));
     }
+    lines.extend(state(line));
     lines.extend(line.no_fit.as_ref().map(|why| format!("No fit: {why}.")));
     let distrust = line.distrust.iter();
     lines.extend(distrust.map(|told| format!("Do not trust the fit: {told}.")));
     lines.extend(line.why.as_ref().map(|why| format!("Cut short: {why}.")));
     lines
+}
+
+/// The state of the machine in which the points were measured that count, and how often it was another one.
+fn state(line: &SweepLine) -> Option<String> {
+    let count = line.points.iter().find(|point| !point.other_state)?;
+    let (distance_ns, work_ns) = (count.load.cpu_distance_ns?, count.load.work_ns?);
+    let others = line.points.iter().filter(|point| point.other_state).count();
+    let left_out = match others {
+        0 => String::new(),
+        others => format!(
+            " Not counted, because the machine was in another state: {}.",
+            number::plural(others, "measurement")
+        ),
+    };
+    Some(format!(
+        "State of the machine: CPU distance {distance_ns:.0} ns, work {work_ns:.0} ns.{left_out}"
+    ))
 }
 
 /// The line of the whole, and the stages that change most along the axis.

@@ -5,6 +5,7 @@ use super::split::{self, Profiled};
 use crate::jobs::JobError;
 use crate::line::interval;
 use crate::search::saturation::block;
+use mpps_method::distance::At;
 use mpps_method::interval::Interval;
 use mpps_method::saturation::{Block, Saturation};
 use mpps_method::{Rate, compare, statistics};
@@ -71,7 +72,10 @@ pub(super) fn load_of(tried: &[Profiled], sends: Rate) -> Option<ProfiledLoad> {
         middle: forwarded,
         high: forwarded,
     };
+    let state = state(tried);
     let mut load = ProfiledLoad {
+        cpu_distance_ns: state.map(|at| at.round_trip_ns),
+        work_ns: state.and_then(|at| at.work_ns),
         offered_fps: over(|one| Some(one.judged.trial.sent_rate()?.fps()))?,
         forwarding_fps: interval(saturation.map_or(whole, |found| found.forwarding)),
         trials: tried.iter().map(|one| one.judged.number).collect(),
@@ -90,4 +94,16 @@ pub(super) fn load_of(tried: &[Profiled], sends: Rate) -> Option<ProfiledLoad> {
     };
     split::fill(&mut load, tried);
     Some(load)
+}
+
+/// The state of the machine over these trials: medians.
+fn state(tried: &[Profiled]) -> Option<At> {
+    let states = tried.iter().filter_map(|one| At::mostly(&one.judged.trial));
+    let states: Vec<At> = states.collect();
+    let round_trips: Vec<f64> = states.iter().map(|at| at.round_trip_ns).collect();
+    let works: Vec<f64> = states.iter().filter_map(|at| at.work_ns).collect();
+    Some(At {
+        round_trip_ns: statistics::median(&round_trips)?,
+        work_ns: statistics::median(&works),
+    })
 }

@@ -1,5 +1,5 @@
-//! What a frame costs along one axis: points in a shuffled order, the first once more at the end. Some points are held
-//! out of the fit, and predicted by it.
+//! What a frame costs along one axis: points in a shuffled order, the first once more at the end. Points that met another
+//! state of the machine than most are measured again. Some points are held out of the fit, and predicted by it.
 
 use super::{Depth, ExplainPlan, First, JobError, measure_size};
 use crate::bed::Bed;
@@ -8,6 +8,7 @@ use crate::jobs::throughput::first_burst;
 use crate::jobs::{ResultObserver, Trials, keep};
 use crate::tester::{Tester, TesterError};
 use crate::{facts, memory};
+use mpps_method::distance::At;
 use mpps_method::random::Random;
 use mpps_method::sweep::{Axis, Check, Fit, Measured, Memory, is_held_out};
 use mpps_method::{FrameSpec, Rate};
@@ -19,6 +20,8 @@ use std::collections::BTreeMap;
 
 /// Functions that cost less are not recorded, ns.
 const FUNCTION_MIN: f64 = 0.5;
+/// How often points are measured, where the machine was in another state.
+const PASSES_MAX: usize = 3;
 
 /// One place on the axis.
 #[derive(Clone, Debug)]
@@ -111,17 +114,24 @@ pub fn measure(
     order.extend(order.first().copied());
     let mut scale = plan.scale.as_ref().map(|plan| Scale::new(bed, plan));
     let mut told = observer.told();
-    for (_, step) in order {
-        if kept.as_ref().is_some_and(|error| !error.is_of_one_size()) {
-            break;
+    for _ in 0..PASSES_MAX {
+        for &(_, step) in &order {
+            if kept.as_ref().is_some_and(|error| !error.is_of_one_size()) {
+                break;
+            }
+            observer.turn_begins(&step.name(plan.axis));
+            let mut trials = Trials::after(told, &mut *observer);
+            let measured = measure_step(bed, plan, step, scale.as_mut(), &mut swept, &mut trials);
+            told = trials.told();
+            if let Err(error) = measured
+                && keep(&mut kept, error).is_break()
+            {
+                break;
+            }
         }
-        observer.turn_begins(&step.name(plan.axis));
-        let mut trials = Trials::after(told, &mut *observer);
-        let measured = measure_step(bed, plan, step, scale.as_mut(), &mut swept, &mut trials);
-        told = trials.told();
-        if let Err(error) = measured
-            && keep(&mut kept, error).is_break()
-        {
+        mark_other_states(&mut swept.points);
+        order = lacking(&plan.steps, &swept.points);
+        if order.is_empty() || kept.is_some() || plan.axis.is_none() {
             break;
         }
     }
@@ -233,14 +243,80 @@ fn functions(stacks: &[FoldedStack]) -> Vec<FunctionCost> {
     dear
 }
 
-/// What the first point cost at the end, by what it cost at first, minus 1.
-fn drift(points: &[SweepPoint]) -> Option<f64> {
-    let [first, .., last] = points else {
-        return None;
+/// Marks the points that met another state of the machine than most. A point whose state nobody timed counts.
+fn mark_other_states(points: &mut [SweepPoint]) {
+    let states: Vec<Option<At>> = points.iter().map(state).collect();
+    let is_like = |one: &Option<At>, at: &At| one.as_ref().is_none_or(|one| one.is_same(at));
+    let like = |at: &At| {
+        let both = states.iter().zip(&*points);
+        let mut places: Vec<f64> = both
+            .filter(|(one, _)| is_like(one, at))
+            .map(|(_, point)| point.value)
+            .collect();
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        places.len()
     };
-    let ns = |point: &SweepPoint| point.load.frame_ns.median;
-    let is_again = (first.value, &first.frame) == (last.value, &last.frame);
-    is_again.then(|| ns(last) / ns(first) - 1.0)
+    // The first of those that most places met.
+    let most = states
+        .iter()
+        .flatten()
+        .rev()
+        .max_by_key(|at| like(at))
+        .copied();
+    for (point, one) in points.iter_mut().zip(states) {
+        point.other_state = most.is_some_and(|at| !is_like(&one, &at));
+    }
+}
+
+/// The state of the machine at a point.
+fn state(point: &SweepPoint) -> Option<At> {
+    let work_ns = point.load.work_ns;
+    let at = |round_trip_ns| At {
+        round_trip_ns,
+        work_ns,
+    };
+    point.load.cpu_distance_ns.map(at)
+}
+
+/// The steps that no point of the common state stands for, with their places; the first point needs two.
+fn lacking<'plan>(steps: &'plan [Step], points: &[SweepPoint]) -> Vec<(usize, &'plan Step)> {
+    let there = |value: f64| {
+        let here = points.iter().filter(|point| point.value == value);
+        here.filter(|point| !point.other_state).count()
+    };
+    let first = points.first().map(|point| point.value);
+    let each = steps.iter().enumerate();
+    let lacks =
+        |(_, step): &(usize, &Step)| there(step.value) < 1 + usize::from(first == Some(step.value));
+    each.filter(lacks).collect()
+}
+
+/// How many places have points, but none in the common state.
+fn lacking_places(points: &[SweepPoint]) -> usize {
+    let mut places: Vec<(f64, bool)> = Vec::new();
+    for point in points {
+        match places.iter_mut().find(|(value, _)| *value == point.value) {
+            Some((_, counts)) => *counts |= !point.other_state,
+            None => places.push((point.value, !point.other_state)),
+        }
+    }
+    places.iter().filter(|(_, counts)| !counts).count()
+}
+
+/// What the first point cost when it was measured last, by what it cost at first, minus 1; both in the common state.
+fn drift(points: &[SweepPoint]) -> Option<f64> {
+    let place = |point: &SweepPoint| (point.value, point.frame.clone());
+    let first = points.first().map(place);
+    let same = points.iter().filter(|point| Some(place(point)) == first);
+    let costs: Vec<f64> = same
+        .filter(|point| !point.other_state)
+        .map(|point| point.load.frame_ns.median)
+        .collect();
+    match costs[..] {
+        [first, .., last] => Some(last / first - 1.0),
+        _ => None,
+    }
 }
 
 /// Fits, predicts the points that were held out, and says what speaks against it.
@@ -262,8 +338,8 @@ fn fit(axis: Axis, line: &mut SweepLine) {
         points: Vec::new(),
         drift: line.drift_ratio,
     };
-    let once = line.points.len() - usize::from(line.drift_ratio.is_some());
-    for (at, point) in line.points.iter_mut().enumerate() {
+    let mut places = Vec::new();
+    for point in &mut line.points {
         let (predicted, ns) = (fit.at(point.value), point.load.frame_ns.median);
         point.predicted_ns = Some(Interval {
             low: predicted.low,
@@ -271,13 +347,21 @@ fn fit(axis: Axis, line: &mut SweepLine) {
             high: predicted.high,
         });
         point.error_ratio = Some(predicted.ns / ns - 1.0);
-        if at < once {
+        // Each place once.
+        if !point.other_state && !places.contains(&point.value) {
+            places.push(point.value);
             let held = point.held_out.then_some(predicted);
             check.points.push((point.value, ns, held));
         }
     }
     line.fit = Some(recorded(&fit, &line.points, check.off()));
     line.distrust = check.distrust();
+    let elsewhere = lacking_places(&line.points);
+    if elsewhere > 0 {
+        line.distrust.push(format!(
+            "{elsewhere} of the places met another state of the machine each time, so they do not count"
+        ));
+    }
     let points = line.points.iter();
     let limits = points.map(|point| &point.limited_by);
     let unlimited = limits

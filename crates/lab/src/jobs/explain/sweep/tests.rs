@@ -117,3 +117,56 @@ fn a_function_has_its_own_time_over_all_stacks() {
         .collect();
     assert_eq!(found, [("b", 5.0), ("a", 4.0)]);
 }
+
+#[test]
+fn points_of_another_state_do_not_count() {
+    let in_state = |octets: f64, ns: f64, distance_ns: f64| {
+        let mut point = point(octets, ns);
+        point.load.cpu_distance_ns = Some(distance_ns);
+        point.load.work_ns = Some(200.0);
+        point
+    };
+    let mut points = vec![
+        in_state(1024.0, 612.0, 62.0),
+        in_state(64.0, 516.0, 60.0),
+        in_state(1518.0, 990.0, 310.0),
+        in_state(512.0, 561.0, 64.0),
+        in_state(1024.0, 900.0, 305.0),
+    ];
+    let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
+    let steps =
+        [64, 512, 1024, 1518].map(|at| Step::new(Axis::Frame, at, &frames).expect("a step"));
+    let places = |points: &[SweepPoint]| -> Vec<f64> {
+        let lacking = lacking(&steps, points).into_iter();
+        lacking.map(|(_, step)| step.value).collect()
+    };
+    mark_other_states(&mut points);
+    let others = points.iter().filter(|point| point.other_state);
+    assert_eq!(
+        others
+            .map(|point| point.load.frame_ns.median)
+            .collect::<Vec<_>>(),
+        [990.0, 900.0]
+    );
+    // The first point needs two for the drift.
+    assert_eq!(places(&points), [1024.0, 1518.0]);
+    assert_eq!((drift(&points), lacking_places(&points)), (None, 1));
+    points.push(in_state(1024.0, 606.0, 61.0));
+    points.push(in_state(1518.0, 660.0, 59.0));
+    mark_other_states(&mut points);
+    assert_eq!(places(&points), [0.0; 0]);
+    assert!((drift(&points).expect("a drift") - (606.0 / 612.0 - 1.0)).abs() < 1e-9);
+    let mut line = SweepLine {
+        drift_ratio: drift(&points),
+        points,
+        ..SweepLine::default()
+    };
+    fit(Axis::Frame, &mut line);
+    let fitted = line.fit.expect("a fit");
+    assert_eq!(fitted.points, 4);
+    assert!(
+        fitted.held_out_error_ratio.expect("held out") < 0.01,
+        "{fitted:?}"
+    );
+    assert!(line.distrust.is_empty(), "{:?}", line.distrust);
+}
