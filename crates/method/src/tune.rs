@@ -186,6 +186,9 @@ pub struct Row {
     /// The setting that is on at both levels on a bed; empty where none is.
     #[serde(default)]
     pub bed_with: &'static str,
+    /// Settings beside which its second level forwards nothing on a bed.
+    #[serde(default, deserialize_with = "parse::listed")]
+    pub bed_not_with: Vec<&'static str>,
     /// The command that makes the second level on a bed; empty where there is none.
     #[serde(default)]
     pub bed_on: &'static str,

@@ -138,6 +138,9 @@ fn check_bed(row: &Row, ids: &BTreeSet<&str>) -> Result<(), String> {
     if !with.is_empty() && !ids.contains(with) {
         return Err(format!("acts with {with}, which no block describes"));
     }
+    if let Some(other) = row.bed_not_with.iter().find(|other| !ids.contains(*other)) {
+        return Err(format!("stands not with {other}, which no block describes"));
+    }
     Ok(())
 }
 

@@ -80,6 +80,11 @@ fn wrong_blocks_are_refused() {
         ),
         (
             "bed = \"cpumap, napi\"",
+            "bed = \"cpumap\"\nbed_not_with = \"tracking\"",
+            "stands not with tracking, which no block describes",
+        ),
+        (
+            "bed = \"cpumap, napi\"",
             "bed = \"cpumap\"\nbed_flags = \"--nic napi; --nic cpumap\"",
             "has bed_flags and not 2 levels with flags for each",
         ),

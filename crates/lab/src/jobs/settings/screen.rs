@@ -1,6 +1,6 @@
 //! Many settings at once: each turn has about half of them at their other level, as the design says.
 
-use super::tried::{Tried, in_turns, leave, of_blocks};
+use super::tried::{Tried, apart_from, in_turns, leave, of_blocks};
 use super::{EACH, FIRST_TRIALS, Found, Job, Recorded, beds, together_time};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
@@ -130,13 +130,15 @@ fn interaction(found: &screen::Interaction, settings: &[String]) -> Interaction 
 
 /// Says of each setting that cannot stand in the screen why it takes turns alone.
 fn set_apart(tried: &mut [Tried<'_>]) -> Result<(), JobError> {
+    let ids: Vec<&str> = tried.iter().filter_map(Tried::id).collect();
     for one in tried.iter_mut() {
         let [low, high] = [one.most[0].min(one.most[1]), one.most[0].max(one.most[1])];
         let with = one.toggles.iter().find_map(|toggle| toggle.with);
         one.alone = match with {
             Some(with) => Some(format!("it needs {with} at both levels")),
             None if high > DROWNS * low => Some("it is worth more than twice".to_owned()),
-            None => None,
+            None => apart_from(one.id(), &ids)
+                .map(|other| format!("nothing is forwarded with it and {other}")),
         };
     }
     // Those that the kernel takes one by one it may refuse together.

@@ -1,7 +1,7 @@
 //! The settings that were found to be worth something, all at their better level, in turns with all at the other: what
 //! they forward at most, and whether their effects add up.
 
-use super::tried::{Tried, in_turns};
+use super::tried::{Tried, apart_from, in_turns};
 use super::{Found, Job};
 use crate::jobs::JobError;
 use crate::line::{difference, rates};
@@ -48,8 +48,13 @@ pub(super) fn confirm(
     let worth = tried.iter_mut().filter(|one| !distrusted && is_worth(one));
     let mut worth: Vec<&mut Tried<'_>> = worth.collect();
     let (end, names) = (job.deadline(job.budget), NAMES.map(str::to_owned));
+    let ids: Vec<&str> = worth.iter().filter_map(|one| one.id()).collect();
+    worth.retain(|one| apart_from(one.id(), &ids).is_none());
     let is_new = worth.len() > 1 || worth.iter().any(|one| one.screened.is_some());
     let has_time = end.leaves(super::together_time()) || job.earlier.has(&names[1]);
+    if is_new && !has_time {
+        found.not_together = Some("too little time was left".to_owned());
+    }
     if !is_new || !has_time {
         return Ok(());
     }
@@ -72,12 +77,9 @@ pub(super) fn confirm(
     let ended = group
         .find_rates(job)
         .and_then(|()| in_turns(vec![&mut group], 1, end, job));
-    found.not_together = group.refused.take();
-    match group.measure {
-        Measure::Rate => found.together = told(&group, saved, better),
-        Measure::Cost => {
-            found.not_together = Some("the tester reached its limit before the router".to_owned())
-        }
+    match told(&mut group, saved, better) {
+        Ok(together) => found.together = Some(together),
+        Err(why) => found.not_together = Some(why),
     }
     for (one, mut toggle) in worth.into_iter().zip(group.toggles) {
         if effect_ns(one) > 0.0 {
@@ -88,30 +90,71 @@ pub(super) fn confirm(
     ended
 }
 
-fn told(group: &Tried<'_>, saved_ns: f64, better: Vec<String>) -> Option<Together> {
-    let forwarded = group.turns.each_ref().map(|turns| {
+/// What came of the turns, or why nothing can be told.
+fn told(group: &mut Tried<'_>, saved_ns: f64, better: Vec<String>) -> Result<Together, String> {
+    if let Some(why) = group.refused.take() {
+        return Err(why);
+    }
+    if group.measure == Measure::Cost {
+        return Err("the tester reached its limit before the router".to_owned());
+    }
+    let mut forwarded = Vec::new();
+    for (turns, name) in group.turns.iter().zip(NAMES) {
         let rates = turns.iter().filter_map(|turn| {
             let rate = rate(&turn.overload)?;
             is_overloaded(&turn.overload, rate).then_some(rate)
         });
-        Interval::from_samples(&rates.collect::<Vec<f64>>())
-    });
-    let [Some(others), Some(best)] = forwarded else {
-        return None;
-    };
+        let interval = Interval::from_samples(&rates.collect::<Vec<f64>>());
+        let none = || format!("none of {} trials of `{name}` counts", turns.len());
+        forwarded.push(interval.ok_or_else(none)?);
+    }
+    let compared = group.compared().ok_or("nothing was compared")?;
+    let [others, best] = [forwarded[0], forwarded[1]];
     let ns = group.turns[0]
         .iter()
         .filter_map(|turn| turn.overload.ns_per_frame);
     let ns = median(&ns.collect::<Vec<f64>>());
     let predicted = ns.filter(|ns| *ns > saved_ns);
     let [others_trials, better_trials] = group.numbers();
-    Some(Together {
+    Ok(Together {
         better,
         others_fps: rates(others),
         better_fps: rates(best),
-        difference: difference(&group.compared()?, Measure::Rate),
+        difference: difference(&compared, Measure::Rate),
         predicted_fps: predicted.map(|ns| (others.middle * ns / (ns - saved_ns)).round() as u64),
         others_trials,
         better_trials,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::settings::Recorded;
+
+    /// The turns of `bench/runs/2026-11-24-epyc-vm-2cpu/tune-all`: at the other levels nothing came through.
+    #[test]
+    fn a_level_without_a_trial_that_counts_is_told() {
+        let mut group = Tried::together(Vec::new(), NAMES.map(str::to_owned));
+        for turns in &mut group.turns {
+            turns.extend([Recorded::default(), Recorded::default()]);
+        }
+        let why = told(&mut group, 0.0, Vec::new()).expect_err("no trial counts");
+        assert_eq!(
+            why,
+            "none of 2 trials of `together, the other levels` counts"
+        );
+        group.refused = Some("nft: busy".to_owned());
+        let why = told(&mut group, 0.0, Vec::new()).expect_err("refused");
+        assert_eq!(why, "nft: busy");
+    }
+
+    /// Settings that acted in that run. A bridged port forwards nothing beside the rule.
+    #[test]
+    fn settings_that_forward_nothing_together_are_apart() {
+        let acted = ["forward_rules", "bridged_port", "nat", "rule_reverse"];
+        let apart = acted.map(|id| apart_from(Some(id), &acted));
+        assert_eq!(apart, [None, Some("rule_reverse"), None, None]);
+        assert_eq!(apart_from(Some("bridged_port"), &acted[..3]), None);
+    }
 }

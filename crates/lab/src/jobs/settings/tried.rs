@@ -12,6 +12,7 @@ use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
 use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule, Turn, rate};
 use mpps_method::random::Random;
+use mpps_method::tune::CATALOGUE;
 use mpps_record::{Difference, ProfileChange, SettingEffect};
 use std::slice::from_mut;
 
@@ -68,6 +69,11 @@ impl<'bed> Tried<'bed> {
             alone: None,
             by_stage: None,
         }
+    }
+
+    /// The setting, where it is one.
+    pub fn id(&self) -> Option<&'static str> {
+        self.toggles.first().map(|toggle| toggle.id)
     }
 
     /// The bed of a level.
@@ -235,6 +241,13 @@ impl<'bed> Tried<'bed> {
         let turns = self.turns.each_ref();
         turns.map(|turns| turns.iter().map(|turn| turn.number).collect())
     }
+}
+
+/// The first of these settings beside which this one forwards nothing.
+pub(super) fn apart_from<'a>(id: Option<&str>, others: &[&'a str]) -> Option<&'a str> {
+    let row = CATALOGUE.iter().find(|row| Some(row.id) == id)?;
+    let mut others = others.iter().copied();
+    others.find(|other| row.bed_not_with.contains(other))
 }
 
 /// What a screen says of a column, which has no pairs.
