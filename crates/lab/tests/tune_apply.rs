@@ -5,13 +5,13 @@ use crate::host::{again, alone};
 use crate::support;
 use mpps_lab::journal::{self, fault};
 use mpps_lab::recover::recover;
-use mpps_lab::tune::{self, Applied, Applying, Choice, Plan, Site, TuneError};
+use mpps_lab::tune::{self, Applied, Applying, Choice, Plan, Planned, Site, TuneError};
 use mpps_linux::netns::NetNs;
 use mpps_linux::setting::Setting;
 use mpps_linux::{ethtool, links};
 use mpps_method::random::Random;
-use mpps_method::tune::Profile;
-use std::collections::BTreeMap;
+use mpps_method::tune::{CATALOGUE, Kind, Profile, Scope};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -22,16 +22,17 @@ const APPLY: &str = "MPPS_TEST_APPLY";
 const REVERT: &str = "MPPS_TEST_REVERT";
 const NETNS: &str = "settings";
 /// Files of each interface in sysfs that settings are in.
-const FILES: [&str; 8] = [
+const FILES: [&str; 5] = [
     "mtu",
     "tx_queue_len",
     "threaded",
     "gro_flush_timeout",
     "napi_defer_hard_irqs",
-    "queues/rx-0/rps_cpus",
-    "queues/rx-0/rps_flow_cnt",
-    "queues/tx-0/xps_cpus",
 ];
+/// Files of each queue.
+const QUEUE_FILES: [&str; 4] = ["rps_cpus", "rps_flow_cnt", "xps_cpus", "xps_rxqs"];
+/// Random plans that are tried.
+const SEEDS: u64 = 6;
 
 fn ip(words: &str) {
     let status = Command::new("ip").args(words.split(' ')).status();
@@ -41,7 +42,10 @@ fn ip(words: &str) {
 /// A namespace with a pair of interfaces, of this test's own /run.
 fn raise() -> Site {
     ip("netns add settings");
-    ip("-n settings link add v0 type veth peer name v1");
+    let queues = "numrxqueues 2 numtxqueues 2";
+    ip(&format!(
+        "-n settings link add v0 {queues} type veth peer name v1 {queues}"
+    ));
     ip("-n settings link set v0 up");
     ip("-n settings link set v1 up");
     let site = Site::new(Some(NETNS)).expect("a namespace");
@@ -76,9 +80,23 @@ fn everything() -> BTreeMap<String, String> {
                     format!("{feature:?}"),
                 );
             }
-            for file in FILES {
-                let path = sysfs.join("class/net").join(&link.name).join(file);
-                let text = fs::read_to_string(path).unwrap_or_default();
+            let parameters = CATALOGUE.iter().flat_map(|row| &row.places);
+            for place in parameters.filter(|place| place.kind == Kind::Ethtool) {
+                if let Ok(value) = ethtool::parameter(&link.name, place.text) {
+                    held.insert(format!("{} {}", link.name, place.text), value);
+                }
+            }
+            let folder = sysfs.join("class/net").join(&link.name);
+            let queues = fs::read_dir(folder.join("queues")).expect("queues");
+            let queues: Vec<String> = queues
+                .flatten()
+                .flat_map(|queue| {
+                    let queue = queue.file_name().to_string_lossy().into_owned();
+                    QUEUE_FILES.map(|file| format!("queues/{queue}/{file}"))
+                })
+                .collect();
+            for file in FILES.into_iter().chain(queues.iter().map(String::as_str)) {
+                let text = fs::read_to_string(folder.join(file)).unwrap_or_default();
                 held.insert(format!("{} {file}", link.name), text);
             }
         }
@@ -110,6 +128,53 @@ fn plan(site: &Site, profile: Profile, only: &[&str]) -> Plan {
         Plan::new(&machine.standings(profile), profile, &choice, site.is_host)
     });
     planned.expect("the namespace")
+}
+
+/// A part of all settings of the namespace and its interfaces. Each gets a value that a profile advises, one of its levels,
+/// or the other of two.
+fn random_plan(site: &Site, seed: u64) -> Plan {
+    let standings = site.run(|root| {
+        let machine = site.machine(root, &[]).expect("a machine");
+        [Profile::Router, Profile::Endpoint].map(|profile| machine.standings(profile))
+    });
+    let [router, endpoint] = standings.expect("the namespace");
+    let mut random = Random::from_seed(seed);
+    let mut changes = Vec::new();
+    for (one, other) in router.iter().zip(&endpoint) {
+        let is_ours = matches!(one.row.scope, Scope::Namespace | Scope::Interface);
+        for (seen, other) in one.seen.iter().zip(&other.seen).filter(|_| is_ours) {
+            let (Some(setting), Some(now), None) =
+                (seen.place.setting(), seen.now.known(), seen.fixed)
+            else {
+                continue;
+            };
+            let flipped = match now.as_str() {
+                "0" => "1",
+                "1" => "0",
+                "on" => "off",
+                "off" => "on",
+                _ => "",
+            };
+            let advised = [&seen.advised, &other.advised].into_iter().flatten();
+            let advised = advised.map(|value| value.trim_start_matches(">="));
+            let mut values = one.row.levels();
+            values.retain(|value| !value.contains(' '));
+            let values: Vec<&str> = values.into_iter().chain(advised).chain([flipped]).collect();
+            let value = values[random.below(values.len() as u64) as usize];
+            if random.chance(0.5) && !value.is_empty() && !setting.is_same(value, now) {
+                changes.push(Planned {
+                    id: one.row.id,
+                    setting,
+                    now: now.clone(),
+                    value: value.to_owned(),
+                });
+            }
+        }
+    }
+    Plan {
+        changes,
+        ..Plan::default()
+    }
 }
 
 fn apply(site: &Site, plan: &Plan, is_kept: bool) -> Result<Applied, TuneError> {
@@ -182,8 +247,13 @@ fn a_value_somebody_else_set_is_kept() {
     if !support::can_run() || !alone(LIFE) {
         return;
     }
-    if std::env::var_os(APPLY).is_some() {
+    if let Ok(seed) = std::env::var(APPLY) {
         let site = Site::new(Some(NETNS)).expect("a namespace");
+        let seed: u64 = seed.parse().expect("a seed");
+        if seed > 0 {
+            apply(&site, &random_plan(&site, seed), false).expect("applied");
+            return;
+        }
         let some = plan(&site, Profile::Endpoint, &SOME);
         let forward = plan(&site, Profile::Router, &SOME[..2]);
         let changes = forward.changes.into_iter().chain(some.changes).collect();
@@ -236,8 +306,13 @@ fn a_value_somebody_else_set_is_kept() {
 
 /// Runs this program again to apply or revert, to be killed at a step. Whether it was.
 fn killed(what: &str, hook: &str, step: u64) -> bool {
+    killed_with(0, what, hook, step)
+}
+
+/// The same with the random plan of a seed.
+fn killed_with(seed: u64, what: &str, hook: &str, step: u64) -> bool {
     let status = again(LIFE)
-        .env(what, "1")
+        .env(what, seed.to_string())
         .env(hook, step.to_string())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -281,6 +356,32 @@ fn killed_at_any_entry_it_comes_back() {
     }
     assert!(step > 3, "{step}");
     assert_eq!(tune::revert(&site).expect("nothing"), None);
+}
+
+#[test]
+fn random_plans_come_back() {
+    if !support::can_run() || !alone("random_plans_come_back") {
+        return;
+    }
+    let site = raise();
+    let before = everything();
+    let (mut made, mut kills) = (BTreeSet::new(), 0);
+    for seed in 1..=SEEDS {
+        let applied = apply(&site, &random_plan(&site, seed), true).expect("applied");
+        assert_ne!(differing(&before), [""; 0], "seed {seed}");
+        tune::revert(&site).expect("reverted").expect("settings");
+        assert_eq!(differing(&before), [""; 0], "seed {seed}: {applied:?}");
+        let steps = applied.made.len() as u64;
+        made.extend(applied.made.into_iter().map(|one| one.id));
+
+        let mut random = Random::from_seed(seed);
+        let hook = [fault::KILL_AT_JOURNAL, fault::KILL_AFTER_CHANGE][random.below(2) as usize];
+        let step = 2 + random.below(steps);
+        kills += usize::from(killed_with(seed, APPLY, hook, step));
+        recovered();
+        assert_eq!(differing(&before), [""; 0], "seed {seed}, {hook} {step}");
+    }
+    assert!(made.len() > 20 && kills > 1, "{kills} kills, {made:?}");
 }
 
 #[test]
