@@ -110,6 +110,9 @@ pub enum Looked {
     /// `mpps compare`: change of frames/s of its last variant against the first, as a share.
     #[default]
     RateChange,
+    /// `mpps compare` of four variants, neither change, each alone and both: the rate of both against what the two alone
+    /// predict, less 1.
+    Interaction,
     /// `mpps throughput`: the smallest maximum forwarding rate of its frame sizes divided by the greatest.
     RateEvenness,
     /// `mpps explain --sweep`: cost of this stage at the greatest place of the axis divided by that at the

@@ -14,6 +14,7 @@ use crate::campaign::CampaignRun;
 use crate::headline::median;
 use crate::kind::kinds;
 use crate::number::{self, Known, percent_or_under as percent};
+use crate::verdict::interaction;
 use mpps_record::{
     Answer, CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, LoadLine, Measured,
     Part, Place, PointLine, ResultLine, Run, RunLine, Stability, Verdict,
@@ -195,6 +196,7 @@ pub fn other_answers(run: &Run) -> Vec<String> {
     let told: Vec<String> = kinds(run)
         .iter()
         .flat_map(|lines| lines.sentences())
+        .chain(interaction::sentences(run))
         .collect();
     if told.is_empty() && run.results.is_empty() {
         return vec![other_answer(run)];

@@ -1,5 +1,6 @@
 //! What becomes of a published claim here: the number that decides it, with its interval, against the claim's bounds.
 
+pub mod interaction;
 mod overload;
 
 use crate::campaign::MeasuredCell;
@@ -165,6 +166,7 @@ fn numbers(check: &Check, run: &Run) -> Result<Vec<Number>, String> {
     let one = |value| vec![Number { name: None, value }];
     match &check.of {
         Looked::RateChange => rate_changes(run),
+        Looked::Interaction => interaction::interactions(run),
         Looked::RateEvenness => evenness(&run.results).map(one),
         Looked::StageGrowth(stage) => Ends::new(run)?.growth(stage).map(one),
         Looked::StagesGrowth(stage) => worst_growth(check, &Ends::new(run)?, stage),
@@ -366,6 +368,7 @@ fn in_words(check: &Check, number: &Number) -> String {
     let [low, median, high] = [low, median, high].map(|end| value(&check.of, end));
     let what = match &check.of {
         Looked::RateChange => " frames/s".to_owned(),
+        Looked::Interaction => " frames/s than both changes alone predict".to_owned(),
         Looked::RateEvenness => " of the greatest rate".to_owned(),
         Looked::StageGrowth(stage) => format!(" times the cost of {stage}"),
         Looked::StagesGrowth(_) => " times its cost".to_owned(),
@@ -384,7 +387,7 @@ fn in_words(check: &Check, number: &Number) -> String {
 
 fn value(of: &Looked, value: f64) -> String {
     match of {
-        Looked::RateChange => format!("{:+.1} %", value * 100.0),
+        Looked::RateChange | Looked::Interaction => format!("{:+.1} %", value * 100.0),
         Looked::RateEvenness | Looked::CauseShare(_) | Looked::OverloadShare => {
             format!("{:.1} %", value * 100.0)
         }

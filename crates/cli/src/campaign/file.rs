@@ -17,8 +17,9 @@ const CELLS_MAX: usize = 1000;
 type Look = fn(&Claim) -> Result<Looked, String>;
 
 /// What a claim can look at, and which verb tells it; none: any.
-const LOOKED: [(&str, &str, Look); 7] = [
+const LOOKED: [(&str, &str, Look); 8] = [
     ("rate_change", "compare", |_| Ok(Looked::RateChange)),
+    ("interaction", "compare", |_| Ok(Looked::Interaction)),
     ("rate_evenness", "throughput", |_| Ok(Looked::RateEvenness)),
     ("stage_growth", "explain", |claim| {
         named(claim, &Stage::ALL).map(Looked::StageGrowth)
