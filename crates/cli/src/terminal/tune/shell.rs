@@ -112,6 +112,9 @@ RemainAfterExit=yes
 ExecStart=/bin/sh /etc/mpps/tune.sh
 ";
 
+/// Sysctls of modules, which may be loaded only after the files of sysctl.d were read: the service sets them again.
+const LATE: [&str; 2] = ["net/netfilter/", "net/bridge/"];
+
 /// Paths and texts of files that make these changes at each boot. A setting that holds its value already is among them if
 /// `written`, the text of such files from before, has it.
 #[must_use]
@@ -137,17 +140,24 @@ pub fn persisted(
     let mut all: Vec<&Planned> = made.iter().chain(met.iter().filter(is_written)).collect();
     let rows = in_order();
     all.sort_by_key(|one| rows.iter().position(|row| row.id == one.id));
-    let is_sysctl = |one: &&Planned| one.setting.kind == Reached::Sysctl;
-    let (sysctls, others): (Vec<&Planned>, Vec<&Planned>) = all.into_iter().partition(is_sysctl);
-    let lines = |some: &[&Planned]| some.iter().map(|one| line(one)).collect::<String>();
+    let is_sysctl = |one: &Planned| one.setting.kind == Reached::Sysctl;
+    let is_late = |one: &Planned| LATE.iter().any(|part| one.setting.name.starts_with(part));
+    let sysctls = all.iter().filter(|one| is_sysctl(one));
+    let sysctls: String = sysctls.map(|one| line(one)).collect();
+    let others = all.iter().filter(|one| !is_sysctl(one) || is_late(one));
+    let commands = others.map(|one| match is_sysctl(one) {
+        true => format!("{}\n", command(&one.setting, &one.value)),
+        false => line(one),
+    });
+    let commands: String = commands.collect();
     let mut files = Vec::new();
     if !sysctls.is_empty() {
-        files.push((SYSCTLS, lines(&sysctls)));
+        files.push((SYSCTLS, sysctls));
     }
-    if !others.is_empty() {
-        let has_irq = others.iter().any(|one| one.setting.kind == Reached::Irq);
+    if !commands.is_empty() {
+        let has_irq = all.iter().any(|one| one.setting.kind == Reached::Irq);
         let begin = if has_irq { IRQ } else { "" };
-        files.push((SCRIPT, format!("{begin}{}", lines(&others))));
+        files.push((SCRIPT, format!("{begin}{commands}")));
         files.push((UNIT, SERVICE.to_owned()));
         files.push((STARTER, "[Unit]\nWants=mpps-tune.service\n".to_owned()));
     }
@@ -276,6 +286,28 @@ mod tests {
             sysctls,
             [(SYSCTLS, "net.ipv4.conf.eth0.rp_filter = 0\n".to_owned())]
         );
+    }
+
+    /// A module that is loaded after systemd-sysctl has the defaults then.
+    #[test]
+    fn sysctls_of_modules_are_set_by_the_service_too() {
+        let planned = |name| Planned {
+            id: "ct_acct",
+            setting: Setting::sysctl(name),
+            now: "0".to_owned(),
+            value: "0".to_owned(),
+        };
+        let late = [
+            "net/netfilter/nf_conntrack_acct",
+            "net/bridge/bridge-nf-call-iptables",
+        ];
+        let made = [late[0], "net/ipv4/ip_forward", late[1]].map(planned);
+        let files = persisted(&made, &[], "", &Layout::default());
+        let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, [SYSCTLS, SCRIPT, UNIT, STARTER]);
+        assert_eq!(files[0].1.lines().count(), 3);
+        let script = "sysctl -w net.netfilter.nf_conntrack_acct=0\nsysctl -w net.bridge.bridge-nf-call-iptables=0\n";
+        assert_eq!(files[1].1, script);
     }
 
     #[test]
