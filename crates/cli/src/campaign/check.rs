@@ -23,7 +23,7 @@ const OWN: [&str; 6] = ["record", "json", "quiet", "verbose", "dry_run", "record
 const AROUND: Span = Span::from_millis(3_000);
 /// Trials of a search whose time is not limited, about.
 const SEARCH_TRIALS: usize = 12;
-/// Trials of a profile at lower loads.
+/// Lower loads of a profile: a sweep over anything has one trial at each, all others as many as at overload.
 const LOWER_LOADS: usize = 4;
 /// Overload of a frame size without a search, about.
 const OVERLOAD: Span = Span::from_millis(10_000);
@@ -294,13 +294,16 @@ fn planned(verb: &Verb, typed: &[OsString]) -> Result<(Vec<BedChoice>, Span)> {
                 args.cpus.is_none(),
                 "--cpus looks at this host: it is no cell"
             );
-            let time = times(2 * args.trials() as usize + LOWER_LOADS, args.time);
+            let trials = args.trials() as usize;
+            let short = times(2 * trials + LOWER_LOADS, args.time);
+            let whole = times((2 + LOWER_LOADS) * trials, args.time).plus(OVERLOAD);
             if args.sweep.is_some() || args.paper_tables {
                 let plan = SweepPlan::new(args)?;
+                let time = if args.paper_tables { whole } else { short };
                 (plan.bed, plan.swept.steps.len() + 1, time)
             } else {
                 let (Planned { bed, offer, .. }, _) = ExplainPlan::new(args, typed)?;
-                (bed, offer.offer.sizes.len(), time)
+                (bed, offer.offer.sizes.len(), whole)
             }
         }
         Verb::Compare(args) => {
