@@ -2,7 +2,7 @@
 
 use crate::door::{Ended, Scratch, mpps, privileged, run, wait_for};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Settings of a namespace alone: nothing of the machine itself can change.
 const ONLY: &str = "ip_forward,ip_early_demux";
@@ -156,6 +156,31 @@ fn commands_and_script_do_what_apply_does() {
     ok(&reverted);
     assert_eq!(reverted.stdout, "2 settings put back\n");
     assert_eq!((netns.values().as_str(), netns.journal()), (BEFORE, None));
+}
+
+/// One of two at once finds the journal of the other.
+#[test]
+fn of_two_at_once_one_is_refused() {
+    if !privileged() {
+        return;
+    }
+    let netns = Netns::new("two");
+    let words = ["tune", "apply", "--profile", "router", "--only", ONLY];
+    for _ in 0..5 {
+        let start = || {
+            let mut command = mpps(&[&words[..], &["--netns", &netns.0]].concat());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().expect("the program starts")
+        };
+        let ended =
+            [start(), start()].map(|one| Ended::from(one.wait_with_output().expect("ends")));
+        let mut codes = ended.each_ref().map(|one| one.code);
+        codes.sort_unstable();
+        assert_eq!(codes, [Some(0), Some(2)], "{ended:?}");
+        assert_eq!(netns.values(), APPLIED);
+        ok(&run(&mut mpps(&["tune", "revert", "--netns", &netns.0])));
+        assert_eq!((netns.values().as_str(), netns.journal()), (BEFORE, None));
+    }
 }
 
 #[test]
