@@ -406,6 +406,8 @@ pub fn profiles() -> String {
             router_ns: 520.0,
             wake_ups_per_frame: Some((1.0 - share) * 0.1),
             polls_per_frame: Some(0.02 + (1.0 - share) * 0.1),
+            cpu_distance_ns: Some(63.5),
+            work_ns: Some(203.0),
             sender_waits_share: Some(0.1),
             samples: 70_000,
             lost_samples: 3,
