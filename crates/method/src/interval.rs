@@ -6,7 +6,7 @@ use crate::statistics::{median, quantile};
 const CONFIDENCE: f64 = 0.95;
 /// How far runs in one state of a machine lie apart beyond their own intervals: their standard deviation as a share
 /// (docs/method.md, "Overload").
-const RUNS_APART: f64 = 0.015;
+pub const RUNS_APART: f64 = 0.015;
 /// Standard deviations of a normal distribution on each side of its middle 95 %.
 const DEVIATIONS: f64 = 1.96;
 

@@ -21,12 +21,12 @@ pub struct Slowed {
     pub trials: u32,
 }
 
-/// `CPU 1 took up to 45 % longer than its best for the same work, before and after 3 of 20 trials`
+/// `CPU 1 took up to 45 % longer for fixed work, beside 3 of 20 trials`
 impl fmt::Display for Slowed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "CPU {} took up to {:.0} % longer than its best for the same work, before and after {} of {} trials",
+            "CPU {} took up to {:.0} % longer for fixed work, beside {} of {} trials",
             self.cpu,
             self.longer * 100.0,
             self.slow,

@@ -1,5 +1,7 @@
 //! Names of doubts that programs look for.
 
+/// Of rates at overload and without loss that were measured in two states of the machine.
+pub const DISTANCE_CHANGED: &str = "distance-changed";
 /// Of a simulated pair: nothing was measured.
 pub const SIMULATED: &str = "simulated";
 /// Frames were lost again after a recovery.

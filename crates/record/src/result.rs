@@ -46,6 +46,10 @@ pub struct ResultLine {
     /// Lowest load that failed.
     #[serde(default, deserialize_with = "whole::optional")]
     pub lossy_fps: Option<u64>,
+    /// A load above the rate that failed the goal in the same state of the machine, whatever other trials may say; only
+    /// where the search ended before it confirmed the rate. Missing: none is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lossless_below_fps: Option<u64>,
     /// RFC 9971's Conditional Throughput.
     #[serde(default, deserialize_with = "whole::optional")]
     pub conditional_throughput_fps: Option<u64>,

@@ -2,6 +2,7 @@
 
 use crate::number::{self, Known};
 use crate::row::{Reading, Row};
+use mpps_record::doubts::DISTANCE_CHANGED;
 use mpps_record::{Claim, ForwardingLimit, FrameCost, Interval, LimitedBy, RateIs, ResultLine};
 
 /// Width of a rate's interval, as a share, where a load that failed does not give it: three digits.
@@ -25,20 +26,7 @@ pub fn answer(row: &Row<'_>) -> String {
         .chain(without_loss(row))
         .chain(fell(row))
         .collect();
-    clauses.join("; ") + "." + unsure(row)
-}
-
-/// What a search that ended early leaves open.
-fn unsure(row: &Row<'_>) -> &'static str {
-    match (row.reading(), &row.limited_by, row.lossy_fps) {
-        (Reading::AtLeast(_), Some(LimitedBy::Trials), Some(_)) => {
-            " The search ended before it confirmed this load."
-        }
-        (Reading::AtLeast(_), Some(LimitedBy::Trials), None) => {
-            " The search ended before a load failed."
-        }
-        _ => "",
-    }
+    clauses.join("; ") + "."
 }
 
 /// An interval's median, to the digits that are known.
@@ -75,14 +63,16 @@ fn fell(row: &Row<'_>) -> Option<String> {
         row.overload.max_forwarding_limited_by,
         Some(ForwardingLimit::RouterCpu | ForwardingLimit::SharedCpu | ForwardingLimit::Router)
     ) && row.overload.max_forwarding_only_disturbed != Some(true);
-    // Else the CPUs were elsewhere at overload, and that may be why.
-    let moved = row
-        .doubts
-        .iter()
-        .any(|doubt| doubt.name == "distance-changed");
-    let is_less = (overload.high as f64) < SAME * passed as f64 && !moved;
+    // In another state the machine may be why.
+    let is_less = (overload.high as f64) < SAME * passed as f64 && !has_moved(row);
     let (known, ..) = forwarding_range(overload);
     (is_routers && is_less).then(|| format!("only {} at overload", known.in_words()))
+}
+
+/// Whether overload and the load that passed were measured in two states of the machine.
+fn has_moved(row: &Row<'_>) -> bool {
+    let mut doubts = row.doubts.iter();
+    doubts.any(|doubt| doubt.name == DISTANCE_CHANGED)
 }
 
 /// The least that the maximum forwarding rate can be, where that is a bound.
@@ -115,15 +105,25 @@ pub fn passed(row: &Row<'_>, fps: u64) -> Known {
     Known::new(rate, width).floor()
 }
 
-/// `1.38M`, `>= 1.19M`.
+/// `1.38M`, `1.48-1.52M`, `>= 1.19M`.
 #[must_use]
 pub fn short_without_loss(row: &Row<'_>) -> String {
     match row.reading() {
         Reading::Is(rate) => passed(row, rate).short(),
-        Reading::AtLeast(rate) => format!(">= {}", passed(row, rate).short()),
+        Reading::AtLeast(rate) => match below(row, rate) {
+            Some((low, high)) => format!("{}-{}", low.beside(high), high.short()),
+            None => format!(">= {}", passed(row, rate).short()),
+        },
         Reading::Below(rate) => format!("< {}", Known::three(rate as f64).ceil().short()),
         Reading::Nothing => "-".to_owned(),
     }
+}
+
+/// The ends of a rate that a search which ended early left open: what passed, and what failed its goal.
+#[must_use]
+pub fn below(row: &Row<'_>, passed: u64) -> Option<(Known, Known)> {
+    let high = Known::three(row.lossless_below_fps? as f64).ceil();
+    Some((high.with(passed as f64).floor(), high))
 }
 
 /// Whether a load as high as overload, or higher, passed: then one number says both.
@@ -182,11 +182,13 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
     let alone = same(row) || row.overload.max_forwarding_fps.is_none();
     let verb = if alone { "forwards " } else { "" };
     let frames = if alone { " frames/s" } else { "" };
-    let outside = if row.is_disturbed() {
-        " outside disturbances"
-    } else {
-        ""
+    let mut outside = match row.is_disturbed() {
+        true => " outside disturbances".to_owned(),
+        false => String::new(),
     };
+    if has_moved(row) {
+        outside.push_str(" in another state of the machine");
+    }
     let within = if row.loss_allowed() > 0.0 {
         let allowed = number::percent_given(row.loss_allowed());
         format!("with at most {allowed} loss{outside}")
@@ -206,12 +208,13 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
                 trials(row)
             )
         }
-        Reading::AtLeast(rate) => format!(
-            "{verb}at least {}{frames} {within}{}{}",
-            number(rate),
-            trials(row),
-            ended(row)
-        ),
+        Reading::AtLeast(rate) => {
+            let rate = match below(row, rate) {
+                Some((low, high)) => format!("{} to {}", low.beside(high), high.in_words()),
+                None => format!("at least {}", number(rate)),
+            };
+            format!("{verb}{rate}{frames} {within}{}{}", trials(row), ended(row))
+        }
         Reading::Below(rate) => {
             let lowest = Known::three(rate as f64).ceil().in_words();
             format!("no load down to {lowest} frames/s passed {within}")
@@ -253,6 +256,9 @@ fn ended(row: &Row<'_>) -> &'static str {
         Some(LimitedBy::Link) => ", which is all that the link carries",
         Some(LimitedBy::MaxRate) => ", the most that --max-rate allows",
         Some(LimitedBy::Disturbed) => ", the machine was too disturbed for more",
+        Some(LimitedBy::Trials) if row.lossy_fps.is_none() => {
+            ", and the search ended before a load failed"
+        }
         _ => "",
     }
 }

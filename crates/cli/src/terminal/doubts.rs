@@ -9,6 +9,23 @@ use std::fmt::Write;
 /// Lines of doubts at most, without `--verbose`; and lines of one doubt with it.
 const LINES_MAX: usize = 8;
 
+/// Columns of a doubt without `--verbose`.
+const WIDTH: usize = 100;
+
+/// What was seen, in so many columns: all of it, or its first clause, or that one's first words.
+fn short(seen: &str, room: usize) -> Cow<'_, str> {
+    let fits = |text: &str| text.chars().count() <= room;
+    let clause = seen.split("; ").next().unwrap_or(seen);
+    if let Some(whole) = [seen, clause].into_iter().find(|text| fits(text)) {
+        return whole.into();
+    }
+    let cut: String = clause.chars().take(room.saturating_sub(3)).collect();
+    let words = cut
+        .rsplit_once(' ')
+        .map_or(cut.as_str(), |(words, _)| words);
+    format!("{}...", words.trim_end_matches(',')).into()
+}
+
 /// Results, points or curves, and what there is to doubt about them.
 pub struct Doubted<'a> {
     /// Each by its name, with its doubts.
@@ -58,7 +75,9 @@ impl<'a> Doubted<'a> {
         for Raised { seen, .. } in raised.iter().take(LINES_MAX) {
             let (what, first) = &seen[0];
             let similar: Vec<_> = seen[1..].iter().flat_map(|(_, all)| all.clone()).collect();
-            let _ = writeln!(text, "- {what}{}", self.among(first, &similar));
+            let among = self.among(first, &similar);
+            let room = WIDTH.saturating_sub("- ".len() + among.chars().count());
+            let _ = writeln!(text, "- {}{among}", short(what, room));
         }
         if raised.len() > LINES_MAX {
             let _ = writeln!(text, "- and {} more (-v)", raised.len() - LINES_MAX);
@@ -158,6 +177,20 @@ mod tests {
              \nLimits of every such result: trials shorter than RFC 2544's 60 s (docs/method.md)\n"
         );
         assert_eq!(doubts(&[result("64", Vec::new())]), "");
+    }
+
+    #[test]
+    fn a_doubt_is_one_line_of_a_screen() {
+        let text = |seen: &str| {
+            let line = doubts(&[result("64", vec![doubt("steal", Weight::Shifted(7), seen)])]);
+            let (_, line) = line.split_once("\n- ").expect("a doubt");
+            line.trim_end().to_owned()
+        };
+        let (clause, whole) = ("a".repeat(60), "b ".repeat(49));
+        assert_eq!(text(&format!("{clause}; b")), format!("{clause}; b"));
+        assert_eq!(text(&format!("{clause}; {whole}")), clause);
+        let cut = text(&format!("{clause}, {whole}"));
+        assert!(cut.ends_with("b...") && cut.len() <= 98, "{cut}");
     }
 
     #[test]

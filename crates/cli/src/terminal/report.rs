@@ -83,18 +83,18 @@ impl Report<'_> {
         let work = |row: &Row<'_>| row.overload.max_forwarding_work_ns.map(tens);
         let state = |row: &Row<'_>| {
             let apart = tens(row.overload.max_forwarding_cpu_distance_ns?);
-            let work = work(row).map_or(String::new(), |ns| format!(" and {ns:.0}"));
+            let work = work(row).map_or(String::new(), |ns| format!("/{ns:.0}"));
             Some(format!("{apart:.0}{work} ns ({})", row.subject))
         };
         let states: Vec<String> = self.rows.iter().filter_map(state).collect();
         let and_work = match self.rows.iter().any(|row| work(row).is_some()) {
-            true => " and a fixed piece of work on the latter",
+            true => "/fixed work",
             false => "",
         };
         match states.is_empty() {
             true => String::new(),
             false => format!(
-                "CPU distance (the round trip of a cache line between the tester's CPU and the router's){and_work}: {}; compare only results in similar states\n",
+                "CPU distance{and_work}: {}; compare in like states only\n",
                 states.join(", ")
             ),
         }
@@ -127,7 +127,7 @@ impl Report<'_> {
                 } else {
                     format!("{least} to {most}")
                 };
-                format!(" (the receiver's program: {range} ns of it)")
+                format!(" (receiver's program: {range} ns)")
             }
             _ => String::new(),
         };
@@ -136,9 +136,7 @@ impl Report<'_> {
                 Some(ReceiverPlace::Port) => "cable".to_owned(),
                 _ => format!("exit{program}"),
             };
-            format!(
-                "bed: virtual NIC and {receiver}, measured with a wire in place of the router\n"
-            )
+            format!("bed: virtual NIC and {receiver}, measured through a wire\n")
         }))
     }
 

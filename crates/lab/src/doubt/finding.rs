@@ -24,6 +24,8 @@ pub struct Finding {
     pub limited_by: Option<LimitedBy>,
     /// What limits the maximum forwarding rate; `None` where that was not measured.
     pub forwarding_limit: Option<ForwardingLimit>,
+    /// A load above the rate that the goal's rule failed, where the search ended before it confirmed the rate.
+    pub fails: Option<Rate>,
     /// RFC 9971's Conditional Throughput: the load found, less what is lost there.
     pub conditional_throughput: Option<Rate>,
     /// What a regular result (RFC 9971) would have and this one has not.
@@ -79,6 +81,7 @@ pub fn weigh(
         why_lost: why_lost.as_ref(),
         limited_by,
     });
+    let fails = limit::fails(&searched, limited_by);
     let trials = gated.trials.iter().chain(searched.trials.iter());
     let result = searched.result;
     let evidence = searched.evidence.as_ref();
@@ -88,6 +91,7 @@ pub fn weigh(
         goal: result.goal,
         rate: Reading::new(&result.outcome, limited_by, claim.as_ref()),
         limited_by,
+        fails,
         forwarding_limit: limit::forwarding_limit(around.cpus_shared, saturated, limited_by),
         claim,
         passes: result.passes,

@@ -3,6 +3,7 @@
 pub use mpps_record::known::ForwardingLimit;
 
 use super::{Saturated, Searched, Surroundings, WhyLost};
+use mpps_method::distance::At;
 use mpps_method::limit::{self, BUSY};
 use mpps_method::{Claim, LimitedBy, Outcome, Rate, SearchPlan, Trial, Verdict};
 
@@ -87,6 +88,35 @@ pub(super) fn limited_by(
         Outcome::NoneLossless { .. } => LimitedBy::Dut,
         Outcome::CouldNotMeasure { .. } => return None,
     })
+}
+
+/// The load that failed, where a search ended before it confirmed what passed. Its lossy trials were in the state of the
+/// trial that the result stands on, and the router was too slow in them. They are so many that the load fails the goal
+/// whatever other trials would say (RFC 9971: upper bound).
+pub(super) fn fails(searched: &Searched, limited_by: Option<LimitedBy>) -> Option<Rate> {
+    let Outcome::Found {
+        lossy: Some(failed),
+        ..
+    } = searched.result.outcome
+    else {
+        return None;
+    };
+    let stage = searched.result.goal.as_ref()?.last_stage();
+    let state = At::mostly(searched.evidence.as_ref()?)?;
+    let counts = |(trial, verdict): &&(Trial, Verdict)| {
+        trial.offered == failed
+            && matches!(verdict, Verdict::Lossy { .. })
+            && trial.duration >= stage.trial
+            && At::mostly(trial).is_some_and(|at| at.is_same(&state))
+    };
+    let time: f64 = (searched.trials.iter().filter(counts))
+        .map(|(trial, _)| trial.duration.as_secs_f64())
+        .sum();
+    let tolerated = stage.exceed_ratio * stage.duration_sum.as_secs_f64();
+    let is_failed = limited_by == Some(LimitedBy::Trials)
+        && time > tolerated
+        && limit::is_the_duts(&*searched.trials, failed);
+    is_failed.then_some(failed)
 }
 
 /// What the loss at the load that failed was due to. On a CPU that the DUT shares with the tester only its busy time

@@ -10,12 +10,14 @@ use mpps_method::full_speed::{FullSpeed, REFERENCE_ROUND_TRIP_NS};
 use mpps_method::interval::Interval;
 use mpps_method::saturation::{FrameCost, Saturation};
 use mpps_method::{Disturbed, Outcome, Rate, Rules, Span, Trial, Verdict, speed};
-use mpps_record::doubts::LOST_DISTURBED;
+use mpps_record::doubts::{DISTANCE_CHANGED, LOST_DISTURBED};
 
 /// Steal above this share can move a result (the quiet machine's bound).
 const STEAL_SHARE: f64 = 0.005;
 /// More of the time at overload than this in other states is told.
 const OTHER_STATE_SHARE: f64 = 0.1;
+/// Trials without a lost frame that were disturbed for more than this share may not stand for the rest.
+const MUCH_DISTURBED: f64 = 0.1;
 /// So many changed settings are named.
 const CHANGES_SHOWN: usize = 4;
 const QUIETER: &str = "Run again when the machine is quieter. Compare in pairs only.";
@@ -116,12 +118,16 @@ pub(super) fn lost_disturbed(trials: &[(Trial, Verdict)], load: Rate) -> Option<
         times => format!("{times} disturbances"),
     };
     let (lost, unsent) = (disturbed.lost.unwrap_or(0), disturbed.unsent);
+    let share = disturbed.time.as_secs_f64() / length.as_secs_f64();
     Some(Doubt {
         name: LOST_DISTURBED,
-        weight: Weight::Shifted(1),
+        weight: match lost > 0 || share > MUCH_DISTURBED {
+            true => Weight::Shifted(1),
+            false => Weight::Unsure(9),
+        },
         seen: format!(
-            "{lost} frames lost and {unsent} left unsent in {times} ({} of {length}) do not count; the lossless trials lost no other frame",
-            disturbed.time
+            "{lost} lost and {unsent} unsent frames in {times} do not count; that was {:.1} % of the time, and the lossless trials lost no other frame",
+            100.0 * share
         ),
         why: "The machine took a CPU from the router or the tester at that time. These frames say nothing about the router.",
         next: "Run again when the machine is quieter. The trials in the record have details: `stalls`, `others` and `disturbed`.",
@@ -161,22 +167,20 @@ fn distance_changed(overload: Option<At>, trial: Option<At>) -> Option<Doubt> {
     let (overload, trial) = overload.zip(trial)?;
     let are_apart = !is_same_distance(overload.round_trip_ns, trial.round_trip_ns);
     let (what, before, after) = match overload.work_ns.zip(trial.work_ns) {
-        Some((before, after)) if !are_apart => (
-            "a fixed piece of work on the router's CPU took",
-            before,
-            after,
-        ),
+        Some((before, after)) if !are_apart => {
+            ("fixed work on the router's CPU took", before, after)
+        }
         _ => (
-            "a cache line's round trip between the tester's and the router's CPU took",
+            "a cache line's round trip between the CPUs took",
             overload.round_trip_ns,
             trial.round_trip_ns,
         ),
     };
     (!overload.is_same(&trial)).then(|| Doubt {
-        name: "distance-changed",
-        weight: Weight::Shifted(2),
+        name: DISTANCE_CHANGED,
+        weight: Weight::Shifted(0),
         seen: format!(
-            "{what} {before:.0} ns at overload and {after:.0} ns in the trial without loss"
+            "{what} {before:.0} ns at overload, {after:.0} ns in the trial without loss"
         ),
         why: "A frame costs more where the round trip or the work takes longer. The two rates cannot be compared.",
         next: "Run again. The record has round_trip_ns and work_ns of each trial.",
@@ -189,9 +193,12 @@ fn other_state(maximum: &Saturation, full_speed: Option<&FullSpeed>) -> Option<D
     let share = f64::from(maximum.other_state) / f64::from(all.max(1));
     (share > OTHER_STATE_SHARE).then(|| Doubt {
         name: "other-state",
-        weight: Weight::Shifted(2),
+        weight: match is_within(maximum) {
+            true => Weight::Unsure(8),
+            false => Weight::Shifted(2),
+        },
         seen: format!(
-            "{:.0} % of the undisturbed time at overload was in another state of the machine and does not count{}{}",
+            "{:.0} % of the time at overload was in another state{}; it does not count{}",
             100.0 * share,
             forwarded_elsewhere(maximum),
             full_speed.map_or_else(String::new, at_full_speed)
@@ -201,22 +208,27 @@ fn other_state(maximum: &Saturation, full_speed: Option<&FullSpeed>) -> Option<D
     })
 }
 
+/// Whether the router forwarded nearly the same in the other states: no further off than half of what the result's own
+/// interval allows.
+fn is_within(maximum: &Saturation) -> bool {
+    let Interval { low, middle, high } = maximum.forwarding;
+    let apart = maximum.other_state_fps.map(|fps| (fps - middle).abs());
+    apart.is_some_and(|apart| apart <= (high - low) / 4.0)
+}
+
 fn forwarded_elsewhere(maximum: &Saturation) -> String {
     let Some(fps) = maximum.other_state_fps else {
         return String::new();
     };
     let percent = 100.0 * (fps / maximum.forwarding.middle - 1.0);
     if percent.abs() < 0.5 {
-        return "; the router then forwarded as much (median)".to_owned();
+        return " (as much forwarded)".to_owned();
     }
     let than = match percent.is_sign_negative() {
         true => "less",
         false => "more",
     };
-    format!(
-        "; the router then forwarded {:.0} % {than} (median)",
-        percent.abs()
-    )
+    format!(" ({:.0} % {than} forwarded)", percent.abs())
 }
 
 fn at_full_speed(found: &FullSpeed) -> String {
@@ -266,7 +278,7 @@ fn exit_untimed(saturated: &Saturated, receiver: Option<ReceiverPlace>) -> Optio
     (is_meant && saturated.exit_program.is_none()).then(|| Doubt {
         name: "exit-untimed",
         weight: Weight::Unsure(1),
-        seen: "the receiver's program at the exit could not be timed, so the router's part of a frame's cost is too small"
+        seen: "the receiver's program at the exit could not be timed, so the router's part of a frame's cost may be too small"
             .to_owned(),
         why: "Through a wire that program is the first to read a frame's headers. What it waits for them is in the bed's part then.",
         next: "Run again when the machine is quieter. The kernel has to time eBPF programs (BPF_ENABLE_STATS, Linux 5.8).",

@@ -43,7 +43,7 @@ fn router_tasks(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
         name: "router-tasks",
         weight: Weight::Shifted(9),
         seen: format!(
-            "the router's own {} had CPU {} for {} without a break, {} in all, in a trial of {length}",
+            "the router's own {} had CPU {} for {} without a break; {} in all, in a trial of {length}",
             tasks.culprit, tasks.cpu, tasks.longest, tasks.total
         ),
         why: "Frames wait while it runs. It is part of the router, so the loss counts.",

@@ -1,7 +1,7 @@
 //! Why a job has no result.
 
 use crate::fib::FibError;
-use crate::tester::TesterError;
+use crate::tester::{NoExit, TesterError};
 use crate::trial::probe::ProbeError;
 use mpps_method::destinations::TooFew;
 use mpps_method::goal::GoalError;
@@ -166,7 +166,7 @@ impl JobError {
     pub fn is_past_exit(&self) -> bool {
         match self {
             Self::Probe(error) => error.is_past_exit(),
-            Self::PastExit(_) => true,
+            Self::PastExit(_) | Self::Tester(TesterError::NoExit(NoExit::Kernel)) => true,
             _ => false,
         }
     }

@@ -52,7 +52,7 @@ impl InPath {
             }
             TrafficControl::Clsact => {
                 let netns = NetNs::open(port.netns.name())?;
-                let made_qdisc = netns.run(|| tc::add_clsact(ifindex))??;
+                let made_qdisc = netns.run(|| tc::add_clsact(ifindex))?.map_err(refused)?;
                 // From here on a failure takes the qdisc off again.
                 let filter = Filter {
                     netns,
@@ -63,10 +63,24 @@ impl InPath {
                 };
                 filter
                     .netns
-                    .run(|| tc::add_filter(ifindex, hook, turn, name, program))??;
+                    .run(|| tc::add_filter(ifindex, hook, turn, name, program))?
+                    .map_err(refused)?;
                 Ok(Self::Filter { _filter: filter })
             }
         }
+    }
+}
+
+/// ENOENT: no qdisc or classifier of that name (`sch_api.c`, `cls_api.c`).
+const NO_SUCH_KIND: i32 = 2;
+/// EOPNOTSUPP.
+const NOT_SUPPORTED: i32 = 95;
+
+/// What the kernel says to a qdisc or filter of a kind that it lacks; a missing port or right is another error.
+fn refused(error: mpps_linux::Error) -> TesterError {
+    match error.errno() {
+        Some(NO_SUCH_KIND | NOT_SUPPORTED) => TesterError::NoHook,
+        _ => error.into(),
     }
 }
 
@@ -113,4 +127,37 @@ fn is_empty(ifindex: u32) -> mpps_linux::Result<bool> {
         }
     }
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::JobError;
+    use crate::tester::ports::receiver::no_exit;
+
+    #[test]
+    fn a_kernel_without_hooks_is_told_in_one_line() {
+        let said = |errno| {
+            refused(mpps_linux::Error::from_errno(
+                "add qdisc clsact to",
+                "link 4",
+                errno,
+            ))
+        };
+        for errno in [NO_SUCH_KIND, NOT_SUPPORTED] {
+            let error = no_exit(said(errno));
+            assert_eq!(
+                error.to_string(),
+                "--receiver exit: this kernel has neither tcx links (Linux 6.6) nor clsact with eBPF filters (modules sch_ingress, cls_bpf); give --receiver port"
+            );
+            // Where nobody asked for the exit, the port takes its place.
+            assert!(JobError::from(error).is_past_exit());
+        }
+        let error = no_exit(said(1));
+        assert!(
+            error.to_string().contains("add qdisc clsact to link 4"),
+            "{error}"
+        );
+        assert!(!JobError::from(error).is_past_exit());
+    }
 }

@@ -42,6 +42,11 @@ pub enum TesterError {
     /// The receiver cannot stand at the DUT's exit.
     #[error("--receiver exit: {0}; give --receiver port")]
     NoExit(NoExit),
+    /// The kernel lacks the hooks of the DUT's ports.
+    #[error(
+        "no program can run at the router's ports: {NO_HOOK}; load the modules or take a newer kernel"
+    )]
+    NoHook,
     /// Nothing can be put at the DUT's ports.
     #[error(
         "the ports of an external device cannot be reached: mpps can attach no program to them"
@@ -93,12 +98,17 @@ fn remedy(cause: &str) -> &'static str {
     }
 }
 
+const NO_HOOK: &str = "this kernel has neither tcx links (Linux 6.6) nor clsact with eBPF filters (modules sch_ingress, cls_bpf)";
+
 /// Why the receiver cannot stand at the DUT's exit.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum NoExit {
     /// What is under test has none: its words.
     #[error("{0}")]
     Dut(&'static str),
+    /// The kernel lacks the hook.
+    #[error("{NO_HOOK}")]
+    Kernel,
     /// Packet sockets receive at the tester's port only.
     #[error("--port af-packet receives at the tester's port")]
     PacketSockets,

@@ -15,7 +15,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Puts the wire between the DUT's ports; `None` where the tester does not get at them.
+    /// Puts the wire between the DUT's ports; `None` where the tester does not get at them, or the kernel lacks the hook.
     pub fn lay(bed: &Bed, ways: &[Way<'_>]) -> Result<Option<Self>, TesterError> {
         let mut in_path = Vec::new();
         for way in ways {
@@ -33,8 +33,11 @@ impl Wire {
                 (Hook::Ingress, Turn::First),
                 "mpps_wire",
                 program,
-            )?;
-            in_path.push((skel, put));
+            );
+            match put {
+                Err(TesterError::NoHook) => return Ok(None),
+                put => in_path.push((skel, put?)),
+            }
         }
         Ok(Some(Self { _in_path: in_path }))
     }

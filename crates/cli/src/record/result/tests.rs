@@ -55,6 +55,7 @@ fn finding(limited_by: LimitedBy) -> Finding {
     Finding {
         rate,
         limited_by: Some(limited_by),
+        fails: None,
         forwarding_limit: None,
         saturated: Saturated::default(),
         receiver: None,

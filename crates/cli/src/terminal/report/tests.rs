@@ -113,6 +113,35 @@ fn three_sizes_fit_the_screen() {
     );
 }
 
+/// A run of a restless hour, with the doubts of its time.
+#[test]
+fn a_real_run_fits_the_screen() {
+    let record = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../bench/runs/2026-11-24-epyc-vm-2cpu/readme/raw.jsonl"
+    );
+    let record = std::fs::read_to_string(record).expect("the record");
+    let of_kind = |kind: &'static str| {
+        let is_kind = move |line: &&str| line.contains(&format!(r#""kind":"{kind}""#));
+        record.lines().filter(is_kind)
+    };
+    let begin = of_kind("run").next().expect("a run");
+    let begin: RunLine = serde_json::from_str(begin).expect("a run's line");
+    let parsed = of_kind("result").map(|line| serde_json::from_str(line).expect("a result"));
+    let mut lines: Vec<ResultLine> = parsed.collect();
+    let screen = |lines: &[ResultLine]| wrap(&text_of(&begin, lines, false), 100);
+    let seen = screen(&lines);
+    assert!(seen.lines().count() <= 40, "{seen}");
+    let doubts = seen.lines().skip_while(|line| *line != "Doubts").skip(1);
+    let doubts = doubts.take_while(|line| !line.is_empty());
+    for line in doubts {
+        assert!(line.starts_with("- "), "one line each: {seen}");
+    }
+    lines.iter_mut().for_each(|line| line.doubts.clear());
+    let seen = screen(&lines);
+    assert!(seen.lines().count() <= 24, "{seen}");
+}
+
 #[test]
 fn the_sentences_come_first_and_say_what_ran() {
     let text = text(
@@ -124,7 +153,7 @@ fn the_sentences_come_first_and_say_what_ran() {
         "{text}"
     );
     for line in [
-        "bed: virtual NIC and exit (the receiver's program: 41 ns of it), measured with a wire in place of the router\n",
+        "bed: virtual NIC and exit (receiver's program: 41 ns), measured through a wire\n",
         "set-up script: fw.sh, sha256 0123456789ab...\n",
         "\nLimits of every such result: trials shorter than RFC 2544's 60 s, no wire, a virtual NIC (docs/method.md)\n",
     ] {
@@ -141,7 +170,7 @@ fn the_exit_program_of_all_sizes_is_a_range() {
     }
     let of_all = text(&lines, false);
     assert!(
-        of_all.contains("exit (the receiver's program: 41 to 44 ns of it), measured"),
+        of_all.contains("exit (receiver's program: 41 to 44 ns), measured"),
         "{of_all}"
     );
     for line in &mut lines {

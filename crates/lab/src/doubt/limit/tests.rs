@@ -1,8 +1,8 @@
 use super::super::tests::{bound_by_loss, bound_by_these, found_by, result};
 use super::*;
 use mpps_method::interval::Interval;
-use mpps_method::saturation::Saturation;
-use mpps_method::{Accept, CouldNotMeasure, Resolution, Shortfall, Span};
+use mpps_method::saturation::{Saturation, Window};
+use mpps_method::{Accept, CouldNotMeasure, Preset, Resolution, Shortfall, Span};
 
 const LOWEST: Rate = Rate::from_fps(10_000.0);
 const NONE: Outcome = Outcome::NoneLossless {
@@ -181,4 +181,43 @@ fn overload_alone_tells_a_limit_by_busy_time() {
     assert_eq!(limit(2e6, 0.94), Some(LimitedBy::Disturbed));
     assert_eq!(limit(1e6, 1.0), Some(LimitedBy::Tester));
     assert_eq!(overload_limit(&Saturated::default()), None);
+}
+
+/// Three of the five seconds that the goal asks for lost frames in the state of the trial that passed.
+#[test]
+fn only_a_load_that_failed_the_goal_there_is_an_upper_bound() {
+    let (near, far) = (Some(100), Some(380));
+    let at = |round_trip_ns, trial: Trial| Trial {
+        windows: vec![Window {
+            round_trip_ns,
+            ..Window::default()
+        }],
+        ..trial
+    };
+    let fails = |busy: f64, states: &[Option<u64>], limited_by| {
+        let mut searched = bound_by_loss(busy);
+        let (trial, verdict) = searched.trials[0].clone();
+        searched.result.goal = Some(Preset::Quick.goal(0.0));
+        searched.evidence = Some(at(near, Trial::default()));
+        let lossy = states
+            .iter()
+            .map(|&state| (at(state, trial.clone()), verdict));
+        searched.trials = lossy.collect::<Vec<_>>().into();
+        super::fails(&searched, Some(limited_by)).is_some()
+    };
+    assert!(fails(0.97, &[near; 3], LimitedBy::Trials));
+    assert!(
+        !fails(0.97, &[near; 2], LimitedBy::Trials),
+        "not yet by the rule"
+    );
+    assert!(
+        !fails(0.97, &[near, near, far], LimitedBy::Trials),
+        "another state"
+    );
+    assert!(
+        !fails(0.97, &[near, near, None], LimitedBy::Trials),
+        "unknown"
+    );
+    assert!(!fails(0.6, &[near; 3], LimitedBy::Trials), "a pause");
+    assert!(!fails(0.97, &[near; 3], LimitedBy::Pause));
 }

@@ -28,7 +28,7 @@ fn tasks_of_the_router_are_named_with_their_time() {
     assert_eq!(raised(2, 20), [], "as little as another program may have");
     assert_eq!(
         raised(12, 40)[0].seen,
-        "the router's own bird had CPU 1 for 12 ms without a break, 40 ms in all, in a trial of 1 s"
+        "the router's own bird had CPU 1 for 12 ms without a break; 40 ms in all, in a trial of 1 s"
     );
     assert_eq!(raised(1, 40).len(), 1);
 }

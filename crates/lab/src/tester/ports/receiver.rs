@@ -3,7 +3,7 @@
 use super::TrafficReceiver;
 use crate::bed::{Bed, Port};
 use crate::tester::dut_path::InPath;
-use crate::tester::error::TesterError;
+use crate::tester::error::{NoExit, TesterError};
 use crate::tester::programs::{self, attach_in, maps};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use mpps_ebpf::Plain;
@@ -51,6 +51,14 @@ enum Attached {
     Exit { _in_path: InPath },
 }
 
+/// A kernel without the hook has no exit.
+pub(in crate::tester) fn no_exit(error: TesterError) -> TesterError {
+    match error {
+        TesterError::NoHook => TesterError::NoExit(NoExit::Kernel),
+        other => other,
+    }
+}
+
 impl Receiver {
     /// Receives at port `ifindex` of the namespace.
     pub fn attach(plan: ReceiverPlan, netns: &NetNs, ifindex: u32) -> Result<Self, TesterError> {
@@ -64,7 +72,8 @@ impl Receiver {
     pub fn attach_at_exit(plan: ReceiverPlan, bed: &Bed, port: &Port) -> Result<Self, TesterError> {
         let skel = load(&plan)?;
         let program = skel.progs.leave.as_fd();
-        let in_path = InPath::put(bed, port, (Hook::Egress, Turn::Last), "mpps_exit", program)?;
+        let in_path = InPath::put(bed, port, (Hook::Egress, Turn::Last), "mpps_exit", program)
+            .map_err(no_exit)?;
         let attached = Attached::Exit { _in_path: in_path };
         Ok(Self::attached(skel, plan, attached))
     }
