@@ -1,8 +1,6 @@
 //! What may be said of a DUT. The type's name is the guarantee: a `Throughput` cannot be had from
 //! anything but a lossless trial of the length RFC 2544 asks for.
 
-use std::fmt;
-
 use crate::trial::Trial;
 use crate::units::{Rate, Span};
 use crate::verdict::{Rules, Verdict};
@@ -19,11 +17,15 @@ pub struct Throughput {
 }
 
 /// Why a trial carries no throughput claim.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum NotThroughput {
     /// It is not lossless, or no evidence.
+    #[error("no throughput: the trial is {0}")]
     Verdict(Verdict),
     /// It lost frames in disturbances, or left more unsent then than a trial may: RFC 2544 knows of no disturbances.
+    #[error(
+        "no throughput: {lost} frames were lost and {unsent} left unsent in disturbances, which RFC 2544 does not allow for"
+    )]
     Disturbed {
         /// Frames lost.
         lost: u64,
@@ -31,29 +33,14 @@ pub enum NotThroughput {
         unsent: u64,
     },
     /// It is too short.
+    #[error(
+        "no throughput: the trial lasted {trial}, RFC 2544 section 24 asks for {FINAL_TRIAL} (--preset rfc2544)"
+    )]
     TooShort {
         /// Its length.
         trial: Span,
     },
 }
-
-impl fmt::Display for NotThroughput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Verdict(verdict) => write!(f, "no throughput: the trial is {verdict}"),
-            Self::Disturbed { lost, unsent } => write!(
-                f,
-                "no throughput: {lost} frames were lost and {unsent} left unsent in disturbances, which RFC 2544 does not allow for"
-            ),
-            Self::TooShort { trial } => write!(
-                f,
-                "no throughput: the trial lasted {trial}, RFC 2544 section 24 asks for {FINAL_TRIAL} (--preset rfc2544)"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for NotThroughput {}
 
 impl Throughput {
     /// From the final trial.

@@ -25,7 +25,6 @@
 //! ```
 
 use crate::units::Rate;
-use std::fmt;
 
 /// Fewer loads than this leave nothing to check four terms by.
 const POINTS_MIN: usize = 5;
@@ -75,47 +74,30 @@ pub struct Point {
 }
 
 /// Why loads give no model.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum CannotFit {
     /// There are fewer than 5.
+    #[error(
+        "only {0} loads below saturation can be compared, and a model of the cost needs {POINTS_MIN}"
+    )]
     TooFew(usize),
     /// A number is negative or not finite, or a cost is 0.
+    #[error("a load has no cost, or no number of wake-ups or polls")]
     NotANumber,
     /// A term's number is the same at all loads, and another one at saturation.
+    #[error(
+        "the {0} number hardly differs between the loads, but does at saturation, so its cost there is not known"
+    )]
     Same(&'static str),
     /// The best fit gives each frame no cost of its own.
+    #[error(
+        "the loads fit best where a frame costs nothing but its share of wake-ups, polls and waiting, which cannot be"
+    )]
     Nothing,
     /// The cost at saturation changes by so large a part without one of the loads.
+    #[error("the loads cannot tell the costs apart: without one of them the prediction changes by {percent:.0} %", percent = .0 * 100.0)]
     Unsure(f64),
 }
-
-impl fmt::Display for CannotFit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooFew(points) => write!(
-                f,
-                "only {points} loads below saturation can be compared, and a model of the cost needs {POINTS_MIN}"
-            ),
-            Self::NotANumber => {
-                f.write_str("a load has no cost, or no number of wake-ups or polls")
-            }
-            Self::Same(term) => write!(
-                f,
-                "the {term} number hardly differs between the loads, but does at saturation, so its cost there is not known"
-            ),
-            Self::Nothing => f.write_str(
-                "the loads fit best where a frame costs nothing but its share of wake-ups, polls and waiting, which cannot be",
-            ),
-            Self::Unsure(part) => write!(
-                f,
-                "the loads cannot tell the costs apart: without one of them the prediction changes by {:.0} %",
-                part * 100.0
-            ),
-        }
-    }
-}
-
-impl std::error::Error for CannotFit {}
 
 /// The cost of a frame, in its terms. All are in ns.
 #[derive(Clone, Debug, PartialEq)]

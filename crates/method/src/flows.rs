@@ -67,16 +67,9 @@ pub const PORT_COUNT: u32 = 64_512;
 pub const FLOWS_MAX: u32 = (0xfffe - 2 + 1) * PORT_COUNT;
 
 /// A number of flows that cannot be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} flows: give 1 to {FLOWS_MAX}")]
 pub struct FlowCountError(u32);
-
-impl fmt::Display for FlowCountError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} flows: give 1 to {FLOWS_MAX}", self.0)
-    }
-}
-
-impl std::error::Error for FlowCountError {}
 
 /// Whether so many flows have addresses and ports of their own.
 ///

@@ -30,64 +30,40 @@ pub enum FrameSpec {
 }
 
 /// What is wrong with a specification of frame sizes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameSpecError {
     /// Nothing between two commas, or nothing at all.
+    #[error("empty frame size: give one such as 64, 64,512,1518 or imix")]
     Empty,
     /// An IMIX genome that is none.
+    #[error(transparent)]
     Genome(GenomeError),
     /// Neither a size nor a known mix.
+    #[error("frame size \"{0}\" is neither a number of octets nor a mix: the mixes are {names}", names = names())]
     Unknown(String),
     /// A size no frame has.
+    #[error("frame size \"{0}\" is not within {min} to {max} octets, FCS included", min = FrameLen::MIN, max = FrameLen::MAX)]
     Size(String),
     /// A sweep or bin that ends before it begins, or steps by zero.
+    #[error("frame sizes \"{0}\" make no range: write first-last/step, such as 64-1518/128")]
     Range(String),
     /// A part of a mix without a weight above zero.
+    #[error(
+        "mix part \"{0}\" has no weight above zero: write size=weight, such as mix:64=7,1518=1"
+    )]
     Weight(String),
     /// A part of a mix so rare that no frame of the sender's schedule has its size.
+    #[error(
+        "mix part \"{0}\" is less than one frame of {LETTERS_MAX} and would never be sent: give it more weight"
+    )]
     Rare(String),
 }
 
-impl fmt::Display for FrameSpecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (min, max) = (FrameLen::MIN, FrameLen::MAX);
-        match self {
-            Self::Empty => write!(
-                f,
-                "empty frame size: give one such as 64, 64,512,1518 or imix"
-            ),
-            Self::Genome(error) => error.fmt(f),
-            Self::Unknown(text) => {
-                let names: Vec<&str> = PUBLISHED.iter().map(Mix::name).collect();
-                let names = names.join(", ");
-                write!(
-                    f,
-                    "frame size \"{text}\" is neither a number of octets nor a mix: the mixes are {names}"
-                )
-            }
-            Self::Size(text) => {
-                write!(
-                    f,
-                    "frame size \"{text}\" is not within {min} to {max} octets, FCS included"
-                )
-            }
-            Self::Range(text) => write!(
-                f,
-                "frame sizes \"{text}\" make no range: write first-last/step, such as 64-1518/128"
-            ),
-            Self::Weight(text) => write!(
-                f,
-                "mix part \"{text}\" has no weight above zero: write size=weight, such as mix:64=7,1518=1"
-            ),
-            Self::Rare(text) => write!(
-                f,
-                "mix part \"{text}\" is less than one frame of {LETTERS_MAX} and would never be sent: give it more weight"
-            ),
-        }
-    }
+/// Names of the published mixes.
+fn names() -> String {
+    let names: Vec<&str> = PUBLISHED.iter().map(Mix::name).collect();
+    names.join(", ")
 }
-
-impl std::error::Error for FrameSpecError {}
 
 impl FrameSpec {
     /// Reads a specification; see the table above.

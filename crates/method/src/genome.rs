@@ -34,63 +34,37 @@ pub struct Genome {
 }
 
 /// What is wrong with a genome.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GenomeError {
     /// No letter at all.
+    #[error("genome without a letter: write such as genome:aaafg (RFC 6985)")]
     Empty,
     /// More letters than [`LETTERS_MAX`].
+    #[error("genome of {0} letters: give {LETTERS_MAX} at most")]
     TooLong(usize),
     /// A letter, and its place from 1, that stands for no size.
+    #[error(
+        "genome letter \"{0}\" (place {1}) is none of RFC 6985's: a to j, z, or A to Z with a size of its own, such as genome:aaA,A=594"
+    )]
     Unknown(char, usize),
     /// A letter of the RFC's whose size, octets, is longer than any frame here.
+    #[error("genome letter \"{0}\" is a frame of {1} octets: {max} are the most, leave it out", max = FrameLen::MAX)]
     TooLarge(char, u16),
     /// An upper-case letter that nobody defined.
+    #[error("genome letter \"{0}\" has no size: write such as genome:aa{0},{0}=594")]
     Undefined(char),
     /// What follows a comma and defines no letter.
+    #[error(
+        "\"{0}\" gives no genome letter a size: write A=594, or z=1400 for another MTU's frame"
+    )]
     Definition(String),
     /// The same letter defined twice.
+    #[error("genome letter \"{0}\" has two sizes: give one")]
     Twice(char),
     /// A letter that is defined and never used.
+    #[error("genome letter \"{0}\" has a size and is not in the genome: leave it out")]
     Unused(char),
 }
-
-impl fmt::Display for GenomeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => {
-                f.write_str("genome without a letter: write such as genome:aaafg (RFC 6985)")
-            }
-            Self::TooLong(letters) => {
-                write!(f, "genome of {letters} letters: give {LETTERS_MAX} at most")
-            }
-            Self::Unknown(letter, place) => write!(
-                f,
-                "genome letter \"{letter}\" (place {place}) is none of RFC 6985's: a to j, z, or A to Z with a size of \
-                 its own, such as genome:aaA,A=594"
-            ),
-            Self::TooLarge(letter, octets) => write!(
-                f,
-                "genome letter \"{letter}\" is a frame of {octets} octets: {} are the most, leave it out",
-                FrameLen::MAX
-            ),
-            Self::Undefined(letter) => write!(
-                f,
-                "genome letter \"{letter}\" has no size: write such as genome:aa{letter},{letter}=594"
-            ),
-            Self::Definition(text) => write!(
-                f,
-                "\"{text}\" gives no genome letter a size: write A=594, or z=1400 for another MTU's frame"
-            ),
-            Self::Twice(letter) => write!(f, "genome letter \"{letter}\" has two sizes: give one"),
-            Self::Unused(letter) => write!(
-                f,
-                "genome letter \"{letter}\" has a size and is not in the genome: leave it out"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for GenomeError {}
 
 impl Genome {
     /// Reads letters and what the user's own of them mean (`A=594`).

@@ -139,11 +139,15 @@ pub struct Goal {
 const FRACTION_MIN: f64 = 1e-6;
 
 /// Why a goal cannot be searched for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum GoalError {
     /// Zero trials at each load.
+    #[error("0 trials at each load: give at least 1")]
     NoTrials,
     /// No whole frame fits the trial at the lowest load.
+    #[error(
+        "no frame is due within {trial} at {minimum}: raise the lowest load or the trial's length"
+    )]
     NothingToSend {
         /// The lowest load.
         minimum: Rate,
@@ -151,10 +155,13 @@ pub enum GoalError {
         trial: Span,
     },
     /// Not within 0.000001 to 1.
+    #[error("resolution {0} is not within 0.000001 to 1: give 0.01 for 1 %")]
     Fraction(f64),
     /// Not above zero.
+    #[error("step of {0} frames/s: give one above zero")]
     Step(f64),
     /// No load lies from the minimum to the maximum (with a step: no multiple of it).
+    #[error("no load to offer from {minimum} to {maximum}: lower the minimum or the step")]
     EmptyRange {
         /// The lowest load.
         minimum: Rate,
@@ -162,31 +169,6 @@ pub enum GoalError {
         maximum: Rate,
     },
 }
-
-impl fmt::Display for GoalError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoTrials => write!(f, "0 trials at each load: give at least 1"),
-            Self::NothingToSend { minimum, trial } => write!(
-                f,
-                "no frame is due within {trial} at {minimum}: raise the lowest load or the trial's length"
-            ),
-            Self::Fraction(fraction) => {
-                write!(
-                    f,
-                    "resolution {fraction} is not within 0.000001 to 1: give 0.01 for 1 %"
-                )
-            }
-            Self::Step(step) => write!(f, "step of {step} frames/s: give one above zero"),
-            Self::EmptyRange { minimum, maximum } => write!(
-                f,
-                "no load to offer from {minimum} to {maximum}: lower the minimum or the step"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for GoalError {}
 
 impl Goal {
     /// Checks that a search for this goal can begin and will end.

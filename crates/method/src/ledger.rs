@@ -5,8 +5,6 @@
 //! sender's program, the port's tracepoint, the NIC's program, the ring's tracepoint, the kernel's
 //! interface statistics, the receiver's bit a sequence number), so that agreement means something.
 
-use std::fmt;
-
 use crate::trial::Counts;
 
 /// Canary frames: few, sent alone before and after a trial's load, with an id of their own.
@@ -62,7 +60,8 @@ pub struct Ledger {
 }
 
 /// Two counts that should be equal and are not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{frames:+} frames between [{between}] and [{and}]")]
 pub struct LedgerGap {
     /// What the left side adds up.
     pub between: &'static str,
@@ -71,18 +70,6 @@ pub struct LedgerGap {
     /// Left less right, frames.
     pub frames: i64,
 }
-
-impl fmt::Display for LedgerGap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:+} frames between [{}] and [{}]",
-            self.frames, self.between, self.and
-        )
-    }
-}
-
-impl std::error::Error for LedgerGap {}
 
 /// Sums wide enough never to overflow, then one comparison.
 fn equal(

@@ -1,7 +1,5 @@
 //! How to search, before it is known between which loads: what a person chooses.
 
-use std::fmt;
-
 use crate::bisection::Bisection;
 use crate::goal::{Accept, Ceiling, Goal, GoalError, Resolution};
 use crate::mlr::goal::{SearchGoal, SearchGoalError};
@@ -33,35 +31,14 @@ pub enum SearchPlan {
 }
 
 /// Why a search cannot begin.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SearchPlanError {
     /// A bisection's goal.
-    Goal(GoalError),
+    #[error(transparent)]
+    Goal(#[from] GoalError),
     /// A goal of MLRsearch.
-    SearchGoal(SearchGoalError),
-}
-
-impl fmt::Display for SearchPlanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Goal(error) => error.fmt(f),
-            Self::SearchGoal(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for SearchPlanError {}
-
-impl From<GoalError> for SearchPlanError {
-    fn from(error: GoalError) -> Self {
-        Self::Goal(error)
-    }
-}
-
-impl From<SearchGoalError> for SearchPlanError {
-    fn from(error: SearchGoalError) -> Self {
-        Self::SearchGoal(error)
-    }
+    #[error(transparent)]
+    SearchGoal(#[from] SearchGoalError),
 }
 
 impl SearchPlan {

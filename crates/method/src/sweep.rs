@@ -24,7 +24,6 @@ pub use check::{Check, OFF_MAX};
 pub use what_if::{Answer, Basis, CannotAnswer, WhatIf};
 
 use crate::statistics::{mean, student_t};
-use std::fmt;
 
 /// Fewer fitted points leave nothing to check a line by.
 pub const FITTED_MIN: usize = 3;
@@ -107,30 +106,18 @@ impl Memory {
 }
 
 /// Why points give no fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotFit {
     /// There are fewer than [`FITTED_MIN`].
+    #[error("a fit needs {FITTED_MIN} points that were measured, and there are {0}")]
     TooFew(usize),
     /// A cost is no number above 0, or points differ in their stages.
+    #[error("a point has no cost by stage")]
     NotANumber,
     /// All points have the same place on the axis.
+    #[error("the points do not differ along the axis")]
     Alike,
 }
-
-impl fmt::Display for CannotFit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooFew(points) => write!(
-                f,
-                "a fit needs {FITTED_MIN} points that were measured, and there are {points}"
-            ),
-            Self::NotANumber => f.write_str("a point has no cost by stage"),
-            Self::Alike => f.write_str("the points do not differ along the axis"),
-        }
-    }
-}
-
-impl std::error::Error for CannotFit {}
 
 /// What a frame is predicted to cost.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,7 +8,6 @@ use crate::profile::ProfileLine;
 use crate::result::{FrameCost, Interval, ResultLine};
 use crate::run::RunLine;
 use crate::words::{Finding, ForwardingLimit, LimitedBy, ReceiverPlace, ToldBy};
-use std::fmt;
 
 /// CPU distances up to this factor apart are the same.
 const SAME_DISTANCE: f64 = 2.0;
@@ -47,23 +46,14 @@ pub struct Terms<'a> {
 }
 
 /// Why two results cannot be compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// Names of the members in which they differ.
+    #[error("they differ in {}", .0.join(", "))]
     Differ(Vec<String>),
     /// What neither or one of them has.
+    #[error("one of them has no {0}")]
     Lacks(&'static str),
-}
-
-impl std::error::Error for Refusal {}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Differ(members) => write!(f, "they differ in {}", members.join(", ")),
-            Self::Lacks(what) => write!(f, "one of them has no {what}"),
-        }
-    }
 }
 
 /// What is compared of a result or a point.

@@ -35,10 +35,9 @@ pub use neighbour::Neighbour;
 pub use tag::{TAG_LEN, Tag};
 pub use template::{FrameTemplate, TestFrame};
 
-use std::fmt;
-
 /// A buffer too short for what is to be read from it or written to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} needs {needs} octets, there are {has}")]
 pub struct TooShort {
     /// What was to fit.
     pub what: &'static str,
@@ -47,15 +46,3 @@ pub struct TooShort {
     /// Octets there are.
     pub has: usize,
 }
-
-impl fmt::Display for TooShort {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} needs {} octets, there are {}",
-            self.what, self.needs, self.has
-        )
-    }
-}
-
-impl std::error::Error for TooShort {}

@@ -10,7 +10,6 @@ pub use updates::{BGP4MP, BGP4MP_ET, Update};
 use crate::TooShort;
 use crate::field;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
-use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Octets of the header that every record begins with (RFC 6396 section 2).
@@ -44,11 +43,13 @@ pub enum Content {
 }
 
 /// A record that is not what its header says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MrtError {
     /// It ends too early.
-    TooShort(TooShort),
+    #[error(transparent)]
+    TooShort(#[from] TooShort),
     /// No address is as long as this prefix.
+    #[error("a prefix of {bits} bits, addresses have {most}")]
     PrefixLength {
         /// Bits it says.
         bits: u8,
@@ -56,40 +57,19 @@ pub enum MrtError {
         most: u8,
     },
     /// Octets are left after its last entry.
+    #[error("{0} octets after its last entry")]
     LeftOver(usize),
     /// No addresses of peers are of this family (AFI).
+    #[error("peers of address family {0}, neither 1 nor 2")]
     Family(u16),
     /// No such type, or no such subtype of it.
+    #[error("no MRT record has type {kind}, subtype {subtype}")]
     Unknown {
         /// Type.
         kind: u16,
         /// Subtype.
         subtype: u16,
     },
-}
-
-impl fmt::Display for MrtError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooShort(short) => short.fmt(f),
-            Self::PrefixLength { bits, most } => {
-                write!(f, "a prefix of {bits} bits, addresses have {most}")
-            }
-            Self::LeftOver(octets) => write!(f, "{octets} octets after its last entry"),
-            Self::Family(family) => write!(f, "peers of address family {family}, neither 1 nor 2"),
-            Self::Unknown { kind, subtype } => {
-                write!(f, "no MRT record has type {kind}, subtype {subtype}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for MrtError {}
-
-impl From<TooShort> for MrtError {
-    fn from(short: TooShort) -> Self {
-        Self::TooShort(short)
-    }
 }
 
 /// What a (type, subtype) is, as far as we care.

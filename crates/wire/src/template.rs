@@ -253,7 +253,8 @@ impl FrameTemplate {
 }
 
 /// A length no test frame of this family can have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no test frame has {length} octets without FCS: choose {min} to {max}")]
 pub struct FrameLength {
     /// The length, octets without FCS.
     pub length: usize,
@@ -262,18 +263,6 @@ pub struct FrameLength {
     /// Longest possible.
     pub max: usize,
 }
-
-impl std::fmt::Display for FrameLength {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { length, min, max } = self;
-        write!(
-            f,
-            "no test frame has {length} octets without FCS: choose {min} to {max}"
-        )
-    }
-}
-
-impl std::error::Error for FrameLength {}
 
 #[cfg(test)]
 mod tests;

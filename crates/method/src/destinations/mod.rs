@@ -118,22 +118,9 @@ impl fmt::Display for Draw {
 }
 
 /// A draw nobody knows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" is no way to draw destinations: give per-prefix, per-address, zipf:S (S above 0, at most {max}), sequential or missing", max = Draw::ZIPF_MAX)]
 pub struct UnknownDraw(String);
-
-impl fmt::Display for UnknownDraw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "\"{}\" is no way to draw destinations: give per-prefix, per-address, zipf:S (S above 0, at most {}), \
-             sequential or missing",
-            self.0,
-            Draw::ZIPF_MAX
-        )
-    }
-}
-
-impl std::error::Error for UnknownDraw {}
 
 impl FromStr for Draw {
     type Err = UnknownDraw;

@@ -8,38 +8,20 @@ use std::fmt;
 pub struct Generation(u8);
 
 /// What is no PCI Express link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PcieError {
     /// A generation nobody has specified.
+    #[error("there is no PCI Express generation {0}: give 1 to {LAST}")]
     Generation(u8),
     /// A width no link has.
+    #[error("a PCI Express link has no {0} lanes: give 1, 2, 4, 8, 12, 16 or 32")]
     Lanes(u8),
     /// A largest payload that is none of the six.
+    #[error(
+        "a PCI Express packet's largest payload is not {0} octets: give 128, 256, 512, 1024, 2048 or 4096"
+    )]
     Payload(u16),
 }
-
-impl fmt::Display for PcieError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Generation(given) => {
-                write!(
-                    f,
-                    "there is no PCI Express generation {given}: give 1 to {LAST}"
-                )
-            }
-            Self::Lanes(given) => write!(
-                f,
-                "a PCI Express link has no {given} lanes: give 1, 2, 4, 8, 12, 16 or 32"
-            ),
-            Self::Payload(given) => write!(
-                f,
-                "a PCI Express packet's largest payload is not {given} octets: give 128, 256, 512, 1024, 2048 or 4096"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for PcieError {}
 
 /// The latest generation specified (PCI Express 7.0, 2025).
 const LAST: u8 = 7;

@@ -29,17 +29,24 @@ pub struct SearchGoal {
 }
 
 /// Why a goal, or a set of them, cannot be searched for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SearchGoalError {
     /// No goal at all.
+    #[error("no goal: give one such as ndr")]
     None,
     /// The same goal twice.
+    #[error("goal {0} ({code}) is given twice: once is enough", code = .0.code())]
     Twice(SearchGoal),
     /// A loss or exceed ratio that is none: which, and the value.
+    #[error("{0} ratio {percent} %: give 0 % to below 100 %", percent = .1 * 100.0)]
     Ratio(&'static str, f64),
     /// Not within 0.000001 to 1.
+    #[error("width {percent} % is not within 0.0001 % to 100 %: give one such as 1%", percent = .0 * 100.0)]
     Width(f64),
     /// The initial trial is longer than the final one.
+    #[error(
+        "a goal's initial trial of {initial} is longer than its final one of {last}: shorten the one or lengthen the other"
+    )]
     InitialAboveFinal {
         /// Goal Initial Trial Duration.
         initial: Span,
@@ -47,6 +54,9 @@ pub enum SearchGoalError {
         last: Span,
     },
     /// The sum is shorter than one trial.
+    #[error(
+        "a goal's duration sum of {sum} is shorter than one final trial of {last}: lengthen the sum"
+    )]
     SumBelowFinal {
         /// Goal Duration Sum.
         sum: Span,
@@ -54,6 +64,9 @@ pub enum SearchGoalError {
         last: Span,
     },
     /// No whole frame fits the shortest trial at the lowest load.
+    #[error(
+        "no frame is due within {trial} at {minimum}: raise the lowest load or the trial's length"
+    )]
     NothingToSend {
         /// The lowest load.
         minimum: Rate,
@@ -61,6 +74,7 @@ pub enum SearchGoalError {
         trial: Span,
     },
     /// No load lies from the minimum to the maximum.
+    #[error("no load to offer from {minimum} to {maximum}: lower the minimum")]
     EmptyRange {
         /// The lowest load.
         minimum: Rate,
@@ -68,50 +82,9 @@ pub enum SearchGoalError {
         maximum: Rate,
     },
     /// No trials allowed.
+    #[error("0 trials at most: give at least 1")]
     NoTrials,
 }
-
-impl fmt::Display for SearchGoalError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => write!(f, "no goal: give one such as ndr"),
-            Self::Twice(goal) => write!(
-                f,
-                "goal {goal} ({}) is given twice: once is enough",
-                goal.code()
-            ),
-            Self::Ratio(which, ratio) => write!(
-                f,
-                "{which} ratio {} %: give 0 % to below 100 %",
-                ratio * 100.0
-            ),
-            Self::Width(width) => write!(
-                f,
-                "width {} % is not within 0.0001 % to 100 %: give one such as 1%",
-                width * 100.0
-            ),
-            Self::InitialAboveFinal { initial, last } => write!(
-                f,
-                "a goal's initial trial of {initial} is longer than its final one of {last}: shorten the one or lengthen the other"
-            ),
-            Self::SumBelowFinal { sum, last } => write!(
-                f,
-                "a goal's duration sum of {sum} is shorter than one final trial of {last}: lengthen the sum"
-            ),
-            Self::NothingToSend { minimum, trial } => write!(
-                f,
-                "no frame is due within {trial} at {minimum}: raise the lowest load or the trial's length"
-            ),
-            Self::EmptyRange { minimum, maximum } => write!(
-                f,
-                "no load to offer from {minimum} to {maximum}: lower the minimum"
-            ),
-            Self::NoTrials => write!(f, "0 trials at most: give at least 1"),
-        }
-    }
-}
-
-impl std::error::Error for SearchGoalError {}
 
 /// `ndr`, or `pdr 0.5 %`.
 impl fmt::Display for SearchGoal {
