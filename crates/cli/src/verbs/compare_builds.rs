@@ -15,11 +15,8 @@ use anyhow::{Context, Result, ensure};
 use build::{Build, Found};
 use mpps_lab::clock::{Deadline, monotonic_ns};
 use mpps_lab::jobs::ResultObserver;
-use mpps_lab::jobs::compare::{
-    ALIKE, ALIKE_RATES, FIXED_SHARE, LITTLE_MORE, Measured, Outcome, order,
-};
-use mpps_lab::search::saturation::SENDER_MAX;
-use mpps_method::compare::{Comparison, Measure, Rule, Turn, is_overloaded, rate};
+use mpps_lab::jobs::compare::{FIXED_SHARE, Measured, Outcome, alike, order, share_loads};
+use mpps_method::compare::{Comparison, Measure, Rule, Turn, rate};
 use mpps_method::{Rate, Span};
 use mpps_record::ComparisonLine;
 
@@ -55,12 +52,13 @@ pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
     } else {
         Measure::Cost
     };
+    let alike = alike(plan.variants.iter().any(|one| one.destinations.is_some()));
     let mut comparison = Comparison::new(Rule {
         measure,
         within: plan.how.within,
-        alike: ALIKE,
+        alike,
     });
-    let least = turns.builds.iter().map(|build| build.most);
+    let least = turns.builds.iter().map(|build| build.forwards.most);
     let fixed = Rate::from_fps(least.fold(f64::INFINITY, f64::min) * FIXED_SHARE);
     let ended = turns.take(
         fixed,
@@ -71,7 +69,7 @@ pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
     let mut compared = [None, Some(comparison.end())].into_iter();
     let measured = |build: &Build<'_>| Measured {
         name: build.variant.name.clone(),
-        overload: overload(build.most),
+        overload: build.forwards.overload(),
         turns: build.turns.clone(),
         trials: build.trials.clone(),
         route_changes: None,
@@ -80,7 +78,7 @@ pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
     let outcome = Outcome {
         variants: builds.iter().map(measured).collect(),
         measure,
-        alike: ALIKE,
+        alike,
         fixed,
         receiver: None,
         error: None,
@@ -105,11 +103,6 @@ fn builds(plan: &ComparePlan) -> Vec<Build<'_>> {
     builds.collect()
 }
 
-/// What overloads a router that forwards so much at most.
-fn overload(most: f64) -> Rate {
-    Rate::from_fps(most * LITTLE_MORE).min(SENDER_MAX)
-}
-
 /// The builds in turns.
 struct Turns<'a> {
     builds: Vec<Build<'a>>,
@@ -130,25 +123,22 @@ impl Turns<'_> {
             known = 0;
             for place in 0..self.builds.len() {
                 // All that the sender can, until a trial of it counts.
-                let most = self.builds[place].most;
-                let all = most == 0.0;
+                let forwards = self.builds[place].forwards;
+                let all = forwards.most == 0.0;
                 let load = if all {
                     "max".to_owned()
                 } else {
-                    words(overload(most))
+                    words(forwards.next())
                 };
                 let found = self.run(place, &[load])?.remove(0);
-                let build = &mut self.builds[place];
-                let forwarded = rate(&found.block);
-                ends_first |= all && forwarded.is_some() && found.lost == 0;
-                known += usize::from(
-                    forwarded.is_some_and(|rate| ends_first || is_overloaded(&found.block, rate)),
-                );
-                build.most = build.most.max(forwarded.unwrap_or(0.0));
+                ends_first |= all && rate(&found.block).is_some() && found.lost == 0;
+                let forwards = &mut self.builds[place].forwards;
+                forwards.learn(&found.block, 0.0, ends_first);
+                known += usize::from(forwards.is_known);
             }
         }
         ensure!(
-            self.builds.iter().all(|build| build.most > 0.0),
+            self.builds.iter().all(|build| build.forwards.most > 0.0),
             "no trial of a build counts, so there is nothing to compare (the machine disturbed them, or nothing was forwarded)"
         );
         let [a, b] = [&self.builds[0], &self.builds[1]];
@@ -156,19 +146,8 @@ impl Turns<'_> {
             a.receiver == b.receiver,
             "the two builds receive at different places: give --receiver port"
         );
-        self.share_loads();
+        share_loads(self.builds.iter_mut().map(|build| &mut build.forwards));
         Ok(!ends_first)
-    }
-
-    /// Where both are about as fast, they get the same load.
-    fn share_loads(&mut self) {
-        let rates = self.builds.iter().map(|build| build.most);
-        let (least, most) = rates.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), rate| {
-            (least.min(rate), most.max(rate))
-        });
-        if most < ALIKE_RATES * least {
-            self.builds.iter_mut().for_each(|build| build.most = most);
-        }
     }
 
     /// Turns until the comparison has ended or the time is spent.
@@ -180,13 +159,14 @@ impl Turns<'_> {
             }
             let begun_ns = monotonic_ns();
             for place in order(half_round) {
-                let loads = [overload(self.builds[place].most), fixed].map(words);
+                let loads = [self.builds[place].forwards.overload(), fixed].map(words);
                 let found = self.run(place, &loads)?;
                 let [overloaded, fixed] = &found[..] else {
                     anyhow::bail!("a build measured one load of two");
                 };
                 let build = &mut self.builds[place];
-                build.most = build.most.max(rate(&overloaded.block).unwrap_or(0.0));
+                let seen = rate(&overloaded.block);
+                build.forwards.raise_to(seen.unwrap_or(0.0));
                 build.trials.push([overloaded.trial, fixed.trial]);
                 build.turns.push(Turn {
                     overload: overloaded.block.clone(),
@@ -197,7 +177,7 @@ impl Turns<'_> {
             if let Some((a, b)) = a.zip(b) {
                 comparison.add(a, b);
             }
-            self.share_loads();
+            share_loads(self.builds.iter_mut().map(|build| &mut build.forwards));
             took = Span::from_nanos(monotonic_ns() - begun_ns);
         }
         Ok(())

@@ -1,26 +1,25 @@
 //! Which of two set-ups forwards more, and what a frame costs in each: a bed for each of them, all on the same CPUs and
 //! standing at once. They take turns with the traffic, A B B A, so that what the machine does meets all of them.
 
+mod forwards;
+
 use super::throughput::{self, first_burst};
 use super::{JobError, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::search::measurer::Measurer;
-pub use crate::search::saturation::LITTLE_MORE;
 use crate::search::saturation::{FIRST_BURST, SENDER_MAX, TRIAL, block, burst, paced};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
+pub(super) use forwards::is_alike;
+pub use forwards::{Forwards, alike, share_loads};
 use mpps_linux::clock::monotonic_ns;
-use mpps_method::compare::{Compared, Comparison, Measure, Rule, Turn, is_overloaded, rate};
+use mpps_method::compare::{Compared, Comparison, Measure, Rule, Turn, rate};
 use mpps_method::{ChangesMade, Offer, Rate, Span, Trial};
 
 /// Trials at overload that tell where to begin, for each variant: at least, and at most where all were disturbed.
 const FIRST_TRIALS: (u32, u32) = (3, 10);
-/// Variants whose rates are less than this factor apart are overloaded by the same load: it is no part of a difference.
-pub const ALIKE_RATES: f64 = 1.15;
-/// The next load of a variant that forwarded all of the last one, as a multiple of it.
-const MUCH_MORE: f64 = 2.0;
 /// The fixed load, of what the slowest forwards at most.
 pub const FIXED_SHARE: f64 = 0.7;
 
@@ -97,12 +96,7 @@ pub(super) struct Standing<'bed> {
     pub(super) tester: Tester<'bed>,
     /// As much as the sender can, frames/s.
     pub sends: Rate,
-    /// The most that it was seen to forward, or one that has its load, frames/s.
-    pub(super) most: f64,
-    /// Whether the last undisturbed windows were of a load that it could not take.
-    is_known: bool,
-    /// Whether it forwarded all of the last load that was undisturbed.
-    forwards_all: bool,
+    pub(super) forwards: Forwards,
     pub(super) turns: Vec<Turn>,
     trials: Vec<[u32; 2]>,
     route_changes: Option<ChangesMade>,
@@ -110,18 +104,6 @@ pub(super) struct Standing<'bed> {
 }
 
 impl Standing<'_> {
-    /// The load that it is overloaded with in its next turn.
-    pub(super) fn overload(&self) -> Rate {
-        Rate::from_fps(self.most * LITTLE_MORE).min(SENDER_MAX)
-    }
-
-    /// Forgets what it forwards, because its set-up has changed.
-    pub(super) fn forget(&mut self) {
-        self.most = 0.0;
-        self.is_known = false;
-        self.forwards_all = false;
-    }
-
     /// Adds the route changes of a trial.
     fn add_changes(&mut self, trial: &Trial) {
         let both = self.route_changes.into_iter().chain(trial.route_changes);
@@ -131,7 +113,7 @@ impl Standing<'_> {
     /// A trial at overload and one at the fixed load.
     fn turn(&mut self, fixed: Rate, trials: &mut Trials<'_>) -> Result<(), JobError> {
         trials.turn_of(&self.name);
-        let load = self.overload();
+        let load = self.forwards.overload();
         // Through the router there is always a trial.
         let overload = paced(&mut self.tester, load, Phase::Overload, trials)?.unwrap_or_default();
         let at_overload = trials.told();
@@ -167,10 +149,7 @@ pub fn measure(
     let mut standing = raise(variants, plan.receiver)?;
     let measure = find_rates(&mut standing, &mut trials)?;
     let has_routes = |variant: &Variant<'_>| variant.traffic.destinations.is_some();
-    let alike = match variants.iter().any(has_routes) {
-        true => ALIKE_WITH_ROUTES,
-        false => ALIKE,
-    };
+    let alike = alike(variants.iter().any(has_routes));
     let rule = Rule {
         measure,
         within: plan.within,
@@ -179,13 +158,13 @@ pub fn measure(
     for variant in standing.iter_mut().skip(1) {
         variant.comparison = Some(Comparison::new(rule));
     }
-    let slowest = standing.iter().map(|variant| variant.most);
+    let slowest = standing.iter().map(|variant| variant.forwards.most);
     let fixed = Rate::from_fps(slowest.fold(f64::INFINITY, f64::min) * FIXED_SHARE);
     let ended = in_turns(&mut standing, fixed, deadline, &mut trials);
     let first = standing.first();
     let receiver = first.map(|variant| variant.tester.traffic.receiver);
     let measured = |variant: Standing<'_>| Measured {
-        overload: variant.overload(),
+        overload: variant.forwards.overload(),
         name: variant.name,
         turns: variant.turns,
         trials: variant.trials,
@@ -215,9 +194,7 @@ pub(super) fn raise<'bed>(
             name: name.clone(),
             tester,
             sends,
-            most: 0.0,
-            is_known: false,
-            forwards_all: false,
+            forwards: Forwards::default(),
             turns: Vec::new(),
             trials: Vec::new(),
             route_changes: None,
@@ -246,11 +223,7 @@ pub(super) fn find_rates(
         known = 0;
         for variant in standing.iter_mut() {
             trials.turn_of(&variant.name);
-            // Behind a full table the first frames are slow: one that forwards all may forward much more.
-            let load = match variant.forwards_all {
-                true => Rate::from_fps(variant.most * MUCH_MORE).min(SENDER_MAX),
-                false => variant.overload(),
-            };
+            let load = variant.forwards.next();
             let trial = match round {
                 0 => burst(&mut variant.tester, variant.sends, Phase::Overload, trials)?,
                 _ => paced(&mut variant.tester, load, Phase::Overload, trials)?,
@@ -260,19 +233,13 @@ pub(super) fn find_rates(
             let ledger = trial.ledger();
             ends_first |= round == 0 && ledger.lost_nic_ring + ledger.lost_in_dut == 0;
             let counts = trial.counts();
-            // Where too many windows were disturbed, it is a bound from below.
             let whole = Rate::from_frames(counts.received, trial.duration).unwrap_or_default();
-            let block = block(trial);
-            let found = rate(&block);
-            if let Some(rate) = found {
-                variant.forwards_all = !ends_first && !is_overloaded(&block, rate);
-                variant.is_known = !variant.forwards_all;
-            }
-            known += usize::from(variant.is_known);
-            variant.most = variant.most.max(found.unwrap_or(whole.fps()));
+            let forwards = &mut variant.forwards;
+            forwards.learn(&block(trial), whole.fps(), ends_first);
+            known += usize::from(forwards.is_known);
         }
     }
-    share_loads(standing);
+    set_loads(standing);
     Ok(match ends_first {
         true => Measure::Cost,
         false => Measure::Rate,
@@ -283,27 +250,16 @@ pub(super) fn find_rates(
 pub(super) fn follow(standing: &mut [Standing<'_>]) {
     for variant in standing.iter_mut() {
         let last = variant.turns.last().and_then(|turn| rate(&turn.overload));
-        variant.most = variant.most.max(last.unwrap_or(0.0));
+        variant.forwards.raise_to(last.unwrap_or(0.0));
     }
-    share_loads(standing);
+    set_loads(standing);
 }
 
-/// Whether two variants are about as fast, so that one load overloads both.
-pub(super) fn is_alike(one: f64, other: f64) -> bool {
-    one.max(other) < ALIKE_RATES * one.min(other)
-}
-
-/// Variants about as fast as the first one get its load.
-fn share_loads(standing: &mut [Standing<'_>]) {
-    let first = standing.first().map_or(0.0, |variant| variant.most);
-    let is_alike = |most: f64| is_alike(most, first);
-    let alike = standing.iter().map(|variant| variant.most);
-    let shared = alike.filter(|most| is_alike(*most)).fold(first, f64::max);
+/// Variants about as fast as the first one get its load, and each tester learns what its router forwards.
+fn set_loads(standing: &mut [Standing<'_>]) {
+    share_loads(standing.iter_mut().map(|variant| &mut variant.forwards));
     for variant in standing.iter_mut() {
-        if is_alike(variant.most) {
-            variant.most = shared;
-        }
-        variant.tester.forwards_at_most = Some(Rate::from_fps(variant.most));
+        variant.tester.forwards_at_most = Some(Rate::from_fps(variant.forwards.most));
     }
 }
 

@@ -6,6 +6,7 @@ use crate::record::{block, sha256};
 use crate::recorder::Recorder;
 use crate::scratch::Scratch;
 use anyhow::{Context, Result, bail, ensure};
+use mpps_lab::jobs::compare::Forwards;
 use mpps_lab::{interrupt, program};
 use mpps_method::compare::Turn;
 use mpps_method::saturation::Block;
@@ -26,8 +27,7 @@ pub(super) struct Build<'a> {
     plan: &'a BinaryPlan,
     /// The flag that names it.
     flag: &'static str,
-    /// The most that its router was seen to forward, frames/s.
-    pub(super) most: f64,
+    pub(super) forwards: Forwards,
     pub(super) turns: Vec<Turn>,
     pub(super) trials: Vec<[u32; 2]>,
     pub(super) receiver: Option<ReceiverPlace>,
@@ -55,7 +55,7 @@ impl<'a> Build<'a> {
             plan,
             variant,
             flag,
-            most: 0.0,
+            forwards: Forwards::default(),
             turns: Vec::new(),
             trials: Vec::new(),
             receiver: None,

@@ -145,7 +145,7 @@ impl Turns<'_> {
     fn turn(&mut self, at: usize, trials: &mut Trials<'_>) -> Result<Profiled, JobError> {
         let one = &mut self.standing[at];
         trials.turn_of(&one.name);
-        let (rate, time) = (one.overload(), self.plan.time);
+        let (rate, time) = (one.forwards.overload(), self.plan.time);
         let profiled = (self.paired).trial(&mut one.tester, rate, time, trials)?;
         one.turns.push(turn(&profiled));
         Ok(profiled)

@@ -3,7 +3,7 @@
 use super::{FIRST_TRIALS, Job, Recorded};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
-use crate::jobs::compare::{self, is_alike, order};
+use crate::jobs::compare::{self, Forwards, is_alike, order};
 use crate::jobs::explain::by_stage::{self, Levels};
 use crate::line::difference;
 use crate::search::saturation::SENDER_MAX;
@@ -128,13 +128,13 @@ impl<'bed> Tried<'bed> {
             let Some(one) = job.standing.get_mut(tried.bed(at)) else {
                 return Ok(());
             };
-            one.forget();
+            one.forwards = Forwards::default();
             one.name.clone_from(&first[at]);
             // Where the tester ends first at one level, the rates say nothing of the other either.
             if compare::find_rates(from_mut(one), &mut job.trials)? == Measure::Cost {
                 tried.measure = Measure::Cost;
             }
-            tried.most[at] = one.most;
+            tried.most[at] = one.forwards.most;
             Ok(())
         })
     }
