@@ -1,6 +1,6 @@
 //! A trial beside which something is done, such as a reset of the DUT.
 
-use super::{Begun, marks, send_load, windows};
+use super::{Begun, marks, sending_netns, windows};
 use crate::tester::{Tester, TesterError, WhileSending};
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::Mark;
@@ -33,7 +33,7 @@ pub fn run_beside<T: Send>(
     let begun = Begun::paced(tester, offer, offer.duration)?;
     let (sent, did) = std::thread::scope(|scope| {
         let doing = scope.spawn(deed);
-        let sent = send_load(tester, begun.order, &WhileSending::NOBODY);
+        let sent = (tester.sender).send(begun.order, sending_netns(tester), &WhileSending::NOBODY);
         let did = doing.join();
         (
             sent,

@@ -1,7 +1,7 @@
 //! A trial whose loads take turns, so that a machine that changes its state changes it for all of them.
 
 use super::windows::first_window;
-use super::{Begun, gap_fp, late_max_ns, rules, send_load};
+use super::{Begun, gap_fp, late_max_ns, rules, sending_netns};
 use crate::tester::{Tester, TesterError, WhileSending};
 use mpps_ebpf::instruments::receiver::WINDOW_SHIFT;
 use mpps_ebpf::instruments::sender::{TURN_SHIFT, TURNS_MAX, Turns};
@@ -42,7 +42,7 @@ pub fn run_in_turns(
     begun.order.turns = Some(turns);
     let fastest = loads.iter().map(|load| load.fps()).fold(0.0, f64::max);
     begun.order.late_max_ns = late_max_ns(fastest, rules::one_ring(tester.bed));
-    let sent = send_load(tester, begun.order, &WhileSending::NOBODY)?;
+    let sent = (tester.sender).send(begun.order, sending_netns(tester), &WhileSending::NOBODY)?;
     let (first_ns, last_ns) = (sent.first_ns, sent.last_ns);
     let trial = begun.end(tester, sent)?;
     let mut marks = Vec::new();

@@ -69,7 +69,7 @@ const DELAY_NS: u64 = 1_000_000;
 /// The tester failed: the namespace vanished, the kernel refused a call, or Ctrl-C. There is no trial then.
 pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
     let begun = Begun::paced(tester, offer, offer.duration)?;
-    let sent = send_load(tester, begun.order, &WhileSending::NOBODY)?;
+    let sent = (tester.sender).send(begun.order, sending_netns(tester), &WhileSending::NOBODY)?;
     begun.end(tester, sent)
 }
 
@@ -84,7 +84,7 @@ pub fn run_undisturbed(
     let minding = WhileSending {
         go_on: &|started_ns, unsent| go_on(tester, offer, rules, started_ns, unsent),
     };
-    let sent = send_load(tester, begun.order, &minding)?;
+    let sent = (tester.sender).send(begun.order, sending_netns(tester), &minding)?;
     begun.end(tester, sent)
 }
 
@@ -102,7 +102,7 @@ pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterEr
         duration: Span::ZERO,
     };
     let begun = Begun::new(tester, offer, order, Span::ZERO)?;
-    let sent = send_load(tester, begun.order, &WhileSending::NOBODY)?;
+    let sent = (tester.sender).send(begun.order, sending_netns(tester), &WhileSending::NOBODY)?;
     begun.end(tester, sent)
 }
 
@@ -146,7 +146,7 @@ pub fn send_uncounted(tester: &mut Tester<'_>, rate: Rate, slots: u64) -> Result
         id,
         ..paced(tester, rate, slots)
     });
-    let sent = send(tester, order)?;
+    let sent = (tester.sender).send(order, sending_netns(tester), &WhileSending::NOBODY)?;
     tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
     drain(tester, &sent, &before, u64::MAX).map(drop)
 }
@@ -222,7 +222,13 @@ impl Begun {
 
     /// Waits for the frames under way and reads the counters.
     fn end(self, tester: &mut Tester<'_>, sent: Outcome) -> Result<Trial, TesterError> {
-        let route_changes = self.route_changes.map(Replay::stop).transpose()?;
+        let route_changes = match self.route_changes {
+            Some(replay) => {
+                let made = replay.stop()?;
+                Some(made.ok_or(TesterError::Panicked("the thread of route changes"))?)
+            }
+            None => None,
+        };
         let offer = &self.offer;
         tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
         let (sizes_sent, marks) = (tester.sender.by_length()?, tester.sender.marks()?);
@@ -328,7 +334,7 @@ fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canari
         };
         Ok(received.iter().enumerate().map(canaries).collect())
     };
-    let sent = send(tester, order)?;
+    let sent = (tester.sender).send(order, sending_netns(tester), &WhileSending::NOBODY)?;
     wait_for(CANARY_LIMIT_NS, LOOK_NS, || {
         Ok::<_, TesterError>(read(&sent)?.iter().all(|c| c.received >= c.sent))
     })?;
@@ -394,20 +400,7 @@ fn read_receivers(tester: &Tester<'_>) -> Result<Vec<Received>, TesterError> {
         .collect()
 }
 
-/// Sends the load of a trial.
-fn send_load(
-    tester: &Tester<'_>,
-    order: Order,
-    minding: &WhileSending<'_>,
-) -> Result<Outcome, TesterError> {
-    (tester.sender).send(order, sending_netns(tester), minding)
-}
-
-/// Sends all frames of an order.
-fn send(tester: &Tester<'_>, order: Order) -> Result<Outcome, TesterError> {
-    send_load(tester, order, &WhileSending::NOBODY)
-}
-
+/// Of the first direction's port.
 fn sending_netns<'a>(tester: &Tester<'a>) -> &'a mpps_linux::netns::NetNs {
     &tester.bed.tester()[0].netns
 }

@@ -1,7 +1,7 @@
 //! A trial whose load drops to a lower one (RFC 2544 26.5).
 
 use super::disturbed::Disturbances;
-use super::{Begun, gap_fp, marks, rules, send_load, windows};
+use super::{Begun, gap_fp, marks, rules, sending_netns, windows};
 use crate::tester::{GoOn, Tester, TesterError, WhileSending};
 use mpps_ebpf::instruments::sender::Slow;
 use mpps_method::pattern::Ending;
@@ -77,7 +77,7 @@ pub fn run_stepped_watched(
             Ok(GoOn::For(look(tester, &passed)?.as_nanos()))
         },
     };
-    let sent = send_load(tester, begun.order, &minding)?;
+    let sent = (tester.sender).send(begun.order, sending_netns(tester), &minding)?;
     let (started_ns, slowed_ns) = (sent.started_ns, sent.slowed_ns);
     let marks = marks(tester, &sent)?;
     let (order, outcome) = (begun.order, sent.clone());

@@ -2,8 +2,8 @@
 
 use super::ReplayedChanges;
 use crate::fib::Family;
-use crate::tester::TesterError;
 use ipnet::IpNet;
+use mpps_linux::Error;
 use mpps_linux::clock::{monotonic_ns, thread_ns};
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::routes::{Bulk, Request, Via};
@@ -40,11 +40,11 @@ pub(super) struct Player {
 /// Changes that are being made. They end when this is dropped.
 pub struct Replay {
     stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<Result<method::ChangesMade, TesterError>>>,
+    thread: Option<JoinHandle<Result<method::ChangesMade, Error>>>,
 }
 
 impl Replay {
-    pub(super) fn start(changes: &Arc<ReplayedChanges>) -> Result<Self, mpps_linux::Error> {
+    pub(super) fn start(changes: &Arc<ReplayedChanges>) -> Result<Self, Error> {
         let (stop, stopped) = channel();
         let changes = Arc::clone(changes);
         let thread = std::thread::Builder::new()
@@ -53,26 +53,24 @@ impl Replay {
                 Some(player) => player.play(&changes, &stopped),
                 None => Ok(method::ChangesMade::default()),
             })
-            .map_err(|e| mpps_linux::Error::from_io("start thread", "route changes", &e))?;
+            .map_err(|e| Error::from_io("start thread", "route changes", &e))?;
         Ok(Self {
             stop: Some(stop),
             thread: Some(thread),
         })
     }
 
-    /// Ends it and returns what was done.
+    /// Ends it and returns what was done. `None`: its thread panicked.
     ///
     /// # Errors
     /// The kernel could not be asked any more. A refused change is no error here.
-    pub fn stop(mut self) -> Result<method::ChangesMade, TesterError> {
-        self.end()
-            .unwrap_or_else(|| Ok(method::ChangesMade::default()))
+    pub fn stop(mut self) -> Result<Option<method::ChangesMade>, Error> {
+        self.end().and_then(Result::ok).transpose()
     }
 
-    fn end(&mut self) -> Option<Result<method::ChangesMade, TesterError>> {
+    fn end(&mut self) -> Option<std::thread::Result<Result<method::ChangesMade, Error>>> {
         drop(self.stop.take());
-        let played = self.thread.take()?.join();
-        Some(played.unwrap_or(Err(TesterError::Panicked("the thread of route changes"))))
+        Some(self.thread.take()?.join())
     }
 }
 
@@ -88,7 +86,7 @@ impl Player {
         &mut self,
         of: &ReplayedChanges,
         stopped: &Receiver<()>,
-    ) -> Result<method::ChangesMade, TesterError> {
+    ) -> Result<method::ChangesMade, Error> {
         cpu::pin_current_thread(&CpuSet::single(self.cpu))?;
         let list = &of.changes.list;
         let (begun_ns, cpu_ns) = (monotonic_ns(), thread_ns());
@@ -140,11 +138,7 @@ impl Player {
     }
 
     /// Hands the next change to the kernel, or keeps it for the batch. Whether a batch was sent.
-    fn make(
-        &mut self,
-        change: Change,
-        made: &mut method::ChangesMade,
-    ) -> Result<bool, TesterError> {
+    fn make(&mut self, change: Change, made: &mut method::ChangesMade) -> Result<bool, Error> {
         let place = change.prefix as usize;
         let (prefix, hop) = (self.prefixes[place], self.hop[place]);
         let (request, count) = match (change.announced, hop) {
