@@ -6,8 +6,9 @@ use serde_json::Value;
 /// Three seconds of overload. Returns the text and the line.
 fn overloaded(scratch: &Scratch) -> Option<(String, Value)> {
     let record = scratch.path("record.jsonl");
-    let mut command = mpps(&["loss", "--overload", "5x", "--for", "3s", "--frame", "64"]);
-    let ended = run(command.arg("--record").arg(&record));
+    let words = "loss --overload 5x --for 3s --frame 64 --budget 9s --record";
+    let words: Vec<&str> = words.split(' ').collect();
+    let ended = run(mpps(&words).arg(&record));
     assert_gone(ended.bed());
     println!("{}{}", ended.stdout, ended.stderr);
     let shown = run(mpps(&["show"]).arg(&record));

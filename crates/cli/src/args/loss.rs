@@ -22,14 +22,15 @@ pub struct LossArgs {
     /// Warm-up before each trial: frames sent at its load for this long do not count (200ms, 1)
     #[arg(long, value_name = "SECONDS", value_parser = warm_up, help_heading = "Load", conflicts_with = "simulate")]
     pub warm_up: Option<Span>,
-    /// Time for each frame size: when it is spent, the loads offered by then are the result (30s, 2m)
-    /// [default: as long as it takes]
+    /// Time for each frame size: when it is spent, the loads offered by then are the result (30s, 2m). With --overload,
+    /// each measurement of the maximum forwarding rate takes a third of it
+    /// [default: as long as it takes; with --overload 30s]
     #[arg(long, value_name = "TIME", value_parser = budget, help_heading = "Load")]
     pub budget: Option<Span>,
     /// Offer one lasting overload instead, so many times the maximum forwarding rate (5x), or all that the tester can
     /// (max): does the router hold its rate, does its management path answer, and when is it as before?
     #[arg(long, value_name = "FACTOR", value_parser = overload, help_heading = "Load",
-          conflicts_with_all = ["step", "time", "max_rate", "warm_up", "budget"])]
+          conflicts_with_all = ["step", "time", "max_rate", "warm_up"])]
     pub overload: Option<Overload>,
     /// How long the overload lasts (30s, 10m, 2h); the receiver keeps a bit for each frame, so memory bounds it
     #[arg(long = "for", value_name = "TIME", default_value = "60s", value_parser = budget, requires = "overload",

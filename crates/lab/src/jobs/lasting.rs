@@ -100,7 +100,12 @@ pub fn measure(
     plan: &LastingPlan,
     observer: &mut dyn ResultObserver<OverloadLine>,
 ) -> Option<JobError> {
-    sizes::fill_each(&plan.measurement, observer, |frames, line, trials| {
+    // The budget is of the maxima alone.
+    let sizes = ThroughputPlan {
+        budget: None,
+        ..plan.measurement.clone()
+    };
+    sizes::fill_each(&sizes, observer, |frames, line, trials| {
         line.load = plan.overload.to_string();
         line.asked_ns = plan.lasts.as_nanos();
         line.after_ns = plan.after().as_nanos();
