@@ -7,6 +7,7 @@ use crate::suite::{self, Failed, Group, Outcome};
 use crate::tally::Tally;
 use crate::tidy;
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// How often failed tests on beds are tried again.
 const TRIES_AGAIN: u32 = 2;
@@ -54,27 +55,7 @@ fn whole() -> Result<Tally, Failure> {
     install::everything()?;
     let mut tally = format()?;
     tally.add(house_rules());
-    // Warnings of the compiler are errors here and nowhere else: a new compiler must not break anybody's build.
-    let clippy = [
-        "clippy",
-        "--workspace",
-        SCHEMA,
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    tally.add(tool("clippy", "clippy", &clippy)?);
-    let mut without_lab = vec!["clippy", "-p", "mpps-cli", "--no-default-features"];
-    without_lab.extend(&clippy[3..]);
-    tally.add(tool("clippy without the lab", "clippy", &without_lab)?);
-    // Other programs build on these two.
-    for library in ["mpps-record", "mpps-method"] {
-        let documents = ["rustdoc", "-p", library, "--lib", "--", "-D", "warnings"];
-        let examples = ["test", "--doc", "-p", library];
-        tally.add(one("documents", programs::cargo(&documents)?));
-        tally.add(one("examples in documents", programs::cargo(&examples)?));
-    }
+    tally.add(clippy("clippy", &["--workspace", SCHEMA])?);
     let programs = match programs::build(&["--workspace", SCHEMA]) {
         Ok(programs) => programs,
         Err(failure) => {
@@ -87,10 +68,19 @@ fn whole() -> Result<Tally, Failure> {
     // Those on beds mostly wait: for a trial's time, for what the kernel takes down. What computes comes last, because it
     // has both CPUs when the other lane is done.
     let lanes: [&[Group]; 2] = [&[Group::Beside, Group::Free], &[Group::Counted]];
-    let mut ended = suite::run_lanes(&programs, &lanes, able)?;
+    let (checked, ended) = std::thread::scope(|scope| {
+        let checks = scope.spawn(further_checks);
+        let ended = suite::run_lanes(&programs, &lanes, able);
+        let crashed = |_| Err(Failure::new("a thread that runs checks crashed"));
+        (checks.join().unwrap_or_else(crashed), ended)
+    });
+    tally.add(checked?);
+    let mut ended = ended?;
     ended.extend(suite::run_lanes(&programs, &[&[Group::Alone]], able)?);
     let mut on_beds = Outcome::default();
+    let mut took = Vec::new();
     for (group, ended) in ended {
+        took.extend(ended.took.iter().cloned());
         match group {
             Group::Free => tally.add(ended.tally),
             _ => on_beds.add(ended),
@@ -106,7 +96,36 @@ fn whole() -> Result<Tally, Failure> {
         );
         suite::run_again(&programs, failed, able)
     })?);
+    println!(
+        "\nxtask: the slowest test programs:\n{}",
+        suite::slowest(took)
+    );
     Ok(tally)
+}
+
+/// Checks that need no machine of their own: they run beside tests that hold whatever disturbs the machine.
+fn further_checks() -> Result<Tally, Failure> {
+    let begun = Instant::now();
+    let without_lab = ["-p", "mpps-cli", "--no-default-features"];
+    let mut tally = clippy("clippy without the lab", &without_lab)?;
+    // Other programs build on these two.
+    for library in ["mpps-record", "mpps-method"] {
+        let documents = ["rustdoc", "-p", library, "--lib", "--", "-D", "warnings"];
+        let examples = ["test", "--doc", "-p", library];
+        tally.add(one("documents", programs::cargo(&documents)?));
+        tally.add(one("examples in documents", programs::cargo(&examples)?));
+    }
+    println!(
+        "xtask: further checks took {:.0} s",
+        begun.elapsed().as_secs_f64()
+    );
+    Ok(tally)
+}
+
+/// Warnings of the compiler are errors here and nowhere else: a new compiler must not break anybody's build.
+fn clippy(name: &str, selected: &[&str]) -> Result<Tally, Failure> {
+    let strict = ["--all-targets", "--", "-D", "warnings"];
+    tool(name, "clippy", &[&["clippy"], selected, &strict].concat())
 }
 
 fn format() -> Result<Tally, Failure> {
@@ -167,6 +186,7 @@ fn disturbed(
     let Outcome {
         mut tally,
         failed: mut left,
+        ..
     } = first;
     for _ in 0..TRIES_AGAIN {
         if left.is_empty() || left.len() as u64 != tally.failed || left.len() > DISTURBED_MOST {
@@ -219,6 +239,7 @@ mod tests {
                 ..Tally::default()
             },
             failed: failed.collect(),
+            took: Vec::new(),
         }
     }
 

@@ -6,10 +6,11 @@ use crate::programs::Program;
 use crate::tally::{Reader, Tally};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Tests without bed and without rights. Every crate's unit tests are among them.
-const FREE: [&str; 28] = [
+const FREE: [&str; 29] = [
+    "cli/back_to_back",
     "cli/bad_input",
     "cli/campaign_plans",
     "cli/compare_series",
@@ -41,7 +42,7 @@ const FREE: [&str; 28] = [
 ];
 
 /// Tests on beds or namespaces of their own that send nothing: set-up, recovery, routes, refusals.
-const BESIDE: [&str; 21] = [
+const BESIDE: [&str; 24] = [
     "cli/fib",
     "cli/top",
     "cli/tune_apply",
@@ -53,30 +54,37 @@ const BESIDE: [&str; 21] = [
     "lab/frames",
     "lab/recover",
     "lab/set_up",
+    "lab/switches",
     "lab/tune_apply",
     "lab/wreckage",
     "linux/interrupt",
+    "linux/kthreads",
     "linux/links",
     "linux/moving",
     "linux/netns",
     "linux/packet",
     "linux/routes",
+    "linux/setting",
     "linux/spawn",
     "linux/tc",
 ];
 
 /// Tests of trials that hold whatever disturbs the machine: every frame is accounted for, and what is left of a run.
-const COUNTED: [&str; 12] = [
+const COUNTED: [&str; 16] = [
     "cli/campaign",
     "cli/doctor",
     "cli/safety",
     "cli/trial",
+    "cli/tune_beds",
     "lab/destinations",
     "lab/device_counts",
     "lab/exit",
     "lab/external",
+    "lab/flow_length",
     "lab/kernel_interfaces",
     "lab/killed_trial",
+    "lab/modifiers",
+    "lab/not_routed",
     "lab/packet_port",
     "lab/probe",
 ];
@@ -119,6 +127,9 @@ pub struct Failed {
     pub test: String,
 }
 
+/// Test programs that are told with their time at the end.
+const SLOWEST: usize = 15;
+
 /// What came of a run of tests.
 #[derive(Debug, Default)]
 pub struct Outcome {
@@ -126,6 +137,8 @@ pub struct Outcome {
     pub tally: Tally,
     /// Those that failed, as far as their names are known.
     pub failed: Vec<Failed>,
+    /// Each program's name, and how long it ran.
+    pub took: Vec<(String, Duration)>,
 }
 
 impl Outcome {
@@ -133,7 +146,17 @@ impl Outcome {
     pub fn add(&mut self, other: Outcome) {
         self.tally.add(other.tally);
         self.failed.extend(other.failed);
+        self.took.extend(other.took);
     }
+}
+
+/// The programs that ran longest, a line each.
+pub fn slowest(mut took: Vec<(String, Duration)>) -> String {
+    took.sort_by_key(|(_, took)| std::cmp::Reverse(*took));
+    took.truncate(SLOWEST);
+    let line =
+        |(name, took): &(String, Duration)| format!("{:7.1} s  {name}\n", took.as_secs_f64());
+    took.iter().map(line).collect()
 }
 
 /// Runs programs, each whole, and tells what came of each group. The lanes run side by side; the programs of a lane's
@@ -152,22 +175,25 @@ pub fn run_lanes(
         }
         Ok((group, all))
     };
-    let run_lane = |groups: &[Group]| -> Result<Vec<(Group, Outcome)>, Failure> {
-        groups.iter().map(|&group| run_group(group)).collect()
+    let run_lane = |groups: &[Group]| -> Result<_, Failure> {
+        let ended: Result<Vec<_>, Failure> = groups.iter().map(|&group| run_group(group)).collect();
+        Ok((ended?, begun.elapsed()))
     };
-    let mut ended = Vec::new();
+    let (mut ended, mut lengths) = (Vec::new(), String::new());
     std::thread::scope(|scope| {
-        let lanes = lanes.iter().map(|groups| scope.spawn(|| run_lane(groups)));
-        for lane in lanes.collect::<Vec<_>>() {
+        let started = lanes.iter().map(|groups| scope.spawn(|| run_lane(groups)));
+        for (lane, groups) in started.collect::<Vec<_>>().into_iter().zip(lanes) {
             let crashed = |_| Err(Failure::new("a thread that runs tests crashed"));
-            ended.extend(lane.join().unwrap_or_else(crashed)?);
+            let (of_lane, took) = lane.join().unwrap_or_else(crashed)?;
+            lengths += &format!("; {groups:?} {:.0} s", took.as_secs_f64());
+            ended.extend(of_lane);
         }
         Ok(())
     })?;
     let mut tally = Tally::default();
     ended.iter().for_each(|(_, all)| tally.add(all.tally));
     println!(
-        "\nxtask: {} tests in {:.0} s\n",
+        "\nxtask: {} tests in {:.0} s{lengths}\n",
         tally.passed + tally.failed + tally.skipped,
         begun.elapsed().as_secs_f64()
     );
@@ -222,10 +248,11 @@ fn run(
         }
     }
     let ended_well = child.wait().map_err(not_run)?.success();
+    let took = begun.elapsed();
     println!(
         "\n{} ({:.1} s)\n{}",
         program.name,
-        begun.elapsed().as_secs_f64(),
+        took.as_secs_f64(),
         shown.join("\n")
     );
     let tally = judge(reader.tally(), ended_well);
@@ -237,6 +264,7 @@ fn run(
     Ok(Outcome {
         tally,
         failed: failed.collect(),
+        took: vec![(program.name.clone(), took)],
     })
 }
 
@@ -264,6 +292,15 @@ mod tests {
         assert_eq!(judge(Tally::default(), false).failed, 1);
         assert_eq!(judge(counted(3, 2), false).failed, 2);
         assert_eq!(judge(counted(3, 0), true).failed, 0);
+    }
+
+    #[test]
+    fn the_slowest_programs_are_told_first() {
+        let took = |(name, seconds): (&str, u64)| (name.to_owned(), Duration::from_secs(seconds));
+        let told = slowest([("a", 2), ("b", 30), ("c", 4)].map(took).to_vec());
+        assert_eq!(told, "   30.0 s  b\n    4.0 s  c\n    2.0 s  a\n");
+        let many: Vec<_> = (0..40).map(|seconds| took(("x", seconds))).collect();
+        assert_eq!(slowest(many).lines().count(), SLOWEST);
     }
 
     #[test]

@@ -38,5 +38,6 @@ mod top;
 mod trial;
 mod tune;
 mod tune_apply;
+mod tune_beds;
 mod tutorial;
 mod without_lab;

@@ -150,32 +150,6 @@ fn a_process_is_killed_and_started() {
 }
 
 #[test]
-fn without_a_rate_the_highest_is_measured_first() {
-    if !privileged() {
-        return;
-    }
-    let scratch = Scratch::new("reset-load");
-    let words = "reset --reset link --frame 64 --time 0.5 --repeat 1";
-    let Some(lines) = results(&scratch, words, None) else {
-        return;
-    };
-    let load = lines[0]["load_fps"].as_u64().expect("a load");
-    let text = std::fs::read_to_string(scratch.path("record.jsonl")).expect("a record");
-    let parsed = |line| serde_json::from_str::<Value>(line).expect("JSON");
-    let trials: Vec<Value> = text.lines().map(parsed).collect();
-    let offered = |phase: &str| -> Vec<Option<f64>> {
-        let of_phase = trials.iter().filter(|line| line["phase"] == phase);
-        of_phase.map(|line| line["offered_fps"].as_f64()).collect()
-    };
-    assert!(!offered("overload").is_empty(), "{text}");
-    let offered = offered("reset");
-    assert!(!offered.is_empty(), "{text}");
-    for fps in offered {
-        assert_eq!(fps.map(|fps| fps.round() as u64), Some(load));
-    }
-}
-
-#[test]
 fn what_cannot_be_reset_is_refused_in_one_line() {
     for (words, wanted) in [
         (

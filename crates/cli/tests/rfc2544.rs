@@ -19,7 +19,7 @@ fn all_parts_of_a_size_are_one_record() {
     }
     let scratch = Scratch::new("rfc2544");
     let record = scratch.path("record.jsonl");
-    let words = "rfc2544 --quick --frame 64 --time 0.1 --budget 6s --record";
+    let words = "rfc2544 --quick --frame 64 --time 0.1 --budget 6s --rx-ring 1024 --record";
     let words: Vec<&str> = words.split(' ').collect();
     let begun = std::time::Instant::now();
     let ended = run(mpps(&words).arg(&record));
@@ -59,6 +59,7 @@ fn all_parts_of_a_size_are_one_record() {
             assert!((asked - rate).abs() <= 20.0, "{asked} {rate}");
         }
     }
+    assert_burst(text, &document["bursts"][0]);
     assert_trials_are_numbered(&record);
     let page = scratch.path("page.html");
     let reported = run(mpps(&["report"]).arg(&record).arg("--output").arg(&page));
@@ -68,6 +69,26 @@ fn all_parts_of_a_size_are_one_record() {
         let heading = format!("<h3>mpps {verb} (RFC 2544 section 26.");
         assert_eq!(page.matches(&heading).count(), 1, "{heading}");
     }
+}
+
+/// The longest burst is within those of its searches, and the ring that took it is named.
+fn assert_burst(text: &str, size: &Value) {
+    assert_eq!(size["own_ring_frames"], 1_024);
+    assert!(
+        text.contains("the bed's own ring of 1 024 frames"),
+        "{text}"
+    );
+    if size["all"].is_null() {
+        return; // each search was disturbed, or the sender is slower than the router
+    }
+    let searches = size["searches"].as_array().expect("searches");
+    let longest = searches.iter();
+    let longest = longest.map(|one| one["longest_frames"].as_u64().expect("frames"));
+    let (least, most) = (&size["all"]["least_frames"], &size["all"]["most_frames"]);
+    assert_eq!(longest.clone().min(), least.as_u64());
+    assert_eq!(longest.max(), most.as_u64());
+    let buffer = size["all"]["implied_buffer_ns"].as_u64();
+    assert!(buffer > Some(0), "{size}");
 }
 
 /// No two trials of a record have one number, and none is left out.

@@ -112,18 +112,64 @@ fn assert_closed(trial: &Value) {
     }
 }
 
+/// A bed that was raised before, lowered at the end even of a test that panics.
+struct KeptBed(String);
+
+impl Drop for KeptBed {
+    fn drop(&mut self) {
+        let down = run(&mut mpps(&["bed", "down", &self.0]));
+        if !std::thread::panicking() {
+            assert_eq!(down.code, Some(0), "{down:?}");
+            assert_gone(&self.0);
+        }
+    }
+}
+
 #[test]
-fn a_measurement_prints_json_and_records_every_trial() {
+fn a_measurement_on_a_kept_bed_is_told_and_recorded() {
     if !privileged() {
         return;
     }
-    let scratch = Scratch::new("json");
+    let scratch = Scratch::new("kept");
     let record = scratch.path("record.jsonl");
-    let ended = measured(|| {
+    let name = format!("kept-{}", std::process::id());
+    assert_eq!(run(&mut mpps(&["bed", "up", &name])).code, Some(0));
+    let kept = KeptBed(name);
+    let ended = measured_on(Some(&kept.0), || {
         let mut command = mpps(&QUICK);
-        command.args(["--json", "--record"]).arg(&record);
+        command
+            .args(["--max-rate", "50k", "--bed", &kept.0, "--json", "--record"])
+            .arg(&record);
         command
     });
+    let listed = run(&mut mpps(&["bed", "list"]));
+    assert!(listed.stdout.contains(&kept.0), "{listed:?}");
+    // A line a phase in a file.
+    assert!(ended.stderr.contains("\n64: overload: "), "{ended:?}");
+    assert!(ended.stderr.contains("\n64: search: "), "{ended:?}");
+    assert_eq!(lines(&record)[0]["bed"]["name"], kept.0);
+    assert_table(&record);
+    assert_numbers(&ended, &record);
+}
+
+/// Its table for a person.
+fn assert_table(record: &Path) {
+    let shown = run(mpps(&["show"]).arg(record));
+    assert!(shown.stdout.starts_with("64 B: forwards "), "{shown:?}");
+    for wanted in [
+        " thousand without loss",
+        ", the most that --max-rate allows",
+        "limited\n",
+        ">= ",
+        "Limits of every such result: ",
+        "comparable with: ",
+    ] {
+        assert!(shown.stdout.contains(wanted), "{wanted}: {}", shown.stdout);
+    }
+}
+
+/// What it prints as JSON, and each trial in its record.
+fn assert_numbers(ended: &Ended, record: &Path) {
     let document: Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
     assert_eq!(
         (&document["schema"], &document["exit_code"]),
@@ -181,7 +227,7 @@ fn a_measurement_prints_json_and_records_every_trial() {
             && doubts.contains(&&Value::from("notional-link"))
     );
 
-    let read = mpps_record::read_file(&record).expect("a record");
+    let read = mpps_record::read_file(record).expect("a record");
     assert!(read.problems.is_empty(), "{:?}", read.problems);
     let timed = |trial: &mpps_record::TrialLine| trial.latency.histogram_ns.clone();
     let timed = read.runs[0].trials.iter().filter_map(timed);
@@ -190,7 +236,7 @@ fn a_measurement_prints_json_and_records_every_trial() {
     let mut trials = read.runs[0].trials.iter();
     assert!(trials.all(|trial| trial.offered_fps > 0.0), "offered loads");
 
-    let (lines, run) = (lines(&record), &document["run"]);
+    let (lines, run) = (lines(record), &document["run"]);
     let runs = of_kind(&lines, run, "run");
     let [begun] = runs[..] else {
         panic!("one run line: {runs:?}")
@@ -243,55 +289,6 @@ fn a_measurement_prints_json_and_records_every_trial() {
     );
 }
 
-/// A bed that was raised before, lowered at the end even of a test that panics.
-struct KeptBed(String);
-
-impl Drop for KeptBed {
-    fn drop(&mut self) {
-        let down = run(&mut mpps(&["bed", "down", &self.0]));
-        if !std::thread::panicking() {
-            assert_eq!(down.code, Some(0), "{down:?}");
-            assert_gone(&self.0);
-        }
-    }
-}
-
-#[test]
-fn a_person_gets_a_table_and_a_kept_bed_stays() {
-    if !privileged() {
-        return;
-    }
-    let scratch = Scratch::new("table");
-    let record = scratch.path("record.jsonl");
-    let name = format!("kept-{}", std::process::id());
-    assert_eq!(run(&mut mpps(&["bed", "up", &name])).code, Some(0));
-    let kept = KeptBed(name);
-    let ended = measured_on(Some(&kept.0), || {
-        let mut command = mpps(&QUICK);
-        command
-            .args(["--max-rate", "50k", "--bed", &kept.0, "--record"])
-            .arg(&record);
-        command
-    });
-    let listed = run(&mut mpps(&["bed", "list"]));
-    assert!(listed.stdout.contains(&kept.0), "{listed:?}");
-    assert_eq!(lines(&record)[0]["bed"]["name"], kept.0);
-    assert!(ended.stdout.starts_with("64 B: forwards "), "{ended:?}");
-    for wanted in [
-        " thousand without loss",
-        ", the most that --max-rate allows",
-        "limited\n",
-        ">= ",
-        "Limits of every such result: ",
-        "comparable with: ",
-    ] {
-        assert!(ended.stdout.contains(wanted), "{wanted}: {}", ended.stdout);
-    }
-    // A line a phase in a file.
-    assert!(ended.stderr.contains("\n64: overload: "), "{ended:?}");
-    assert!(ended.stderr.contains("\n64: search: "), "{ended:?}");
-}
-
 #[test]
 fn one_cpu_is_enough_and_is_doubted() {
     if !privileged() {
@@ -328,7 +325,7 @@ fn a_full_disk_ends_the_run_and_keeps_the_trials() {
     // Room for the run's line and a few trials, whose lines are long where much disturbs them. The mount goes with the
     // namespace.
     let stage = "unshare -m sh -ec '
-        mount -t tmpfs -o size=64k none \"$DISK\"
+        mount -t tmpfs -o size=40k none \"$DISK\"
         code=0; \"$MPPS\" \"$@\" --record \"$DISK/record.jsonl\" || code=$?
         cp \"$DISK/record.jsonl\" \"$COPY\"; exit $code' sh \"$@\"";
     let mut command = staged(stage);

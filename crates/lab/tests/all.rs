@@ -38,6 +38,7 @@ mod router_tasks;
 mod set_up;
 mod stall;
 mod support;
+mod switches;
 mod trial;
 mod tune;
 mod tune_apply;

@@ -2,10 +2,7 @@
 
 use crate::support;
 use mpps_lab::jobs::back_to_back::{self, BurstPlan};
-use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::jobs::{Observer, Report, ResultObserver};
-use mpps_lab::search::link::Link;
-use mpps_method::{Accept, FrameSpec, Rate, Resolution, SearchPlan, Span};
 use mpps_record::BurstLine;
 use std::io;
 
@@ -36,25 +33,8 @@ fn the_longest_burst_fills_the_beds_own_ring() {
         return;
     }
     let bed = support::bed();
-    let measurement = ThroughputPlan {
-        sizes: FrameSpec::parse_list("64").expect("a size"),
-        traffic: support::traffic(),
-        port: None,
-        search: SearchPlan::Bisection {
-            trial: Span::from_millis(200),
-            resolution: Resolution::Fraction(0.1),
-            trials_per_load: 1,
-            accept: Accept::Any,
-        },
-        warm_up: Span::ZERO,
-        minimum: Rate::from_fps(1_000.0),
-        maximum: None,
-        link: Link::NOTIONAL,
-        budget: Some(Span::from_millis(20_000)),
-        receiver: None,
-    };
     let plan = BurstPlan {
-        measurement,
+        measurement: support::measurement(20_000),
         repeats: 2,
     };
     let mut seen = Seen::default();

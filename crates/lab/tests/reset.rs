@@ -6,12 +6,13 @@ use crate::support::trials::{assert_ledger, frames, offer, run, tester, tries};
 use mpps_lab::bed::{self, Bed, BedPlan, Front};
 use mpps_lab::fib;
 use mpps_lab::jobs::recovery::Recovery;
-use mpps_lab::jobs::reset::{self, Away, Part, ResetTrial};
-use mpps_lab::jobs::{Observer, Report, Trials};
+use mpps_lab::jobs::reset::{self, Away, Part, ResetPlan, ResetTrial};
+use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver, Trials};
 use mpps_lab::routes;
 use mpps_lab::traffic::Traffic;
 use mpps_method::destinations::Draw;
-use mpps_method::{Span, Verdict};
+use mpps_method::{Rate, Span, Verdict};
+use mpps_record::ResetLine;
 
 const FRAMES_MAX: u64 = 1 << 20;
 const FPS: f64 = 50_000.0;
@@ -125,6 +126,63 @@ fn loaded_routes_are_put_back() {
         if !is_told {
             return;
         }
+    }
+}
+
+/// Phases and loads of the trials, and the lines.
+#[derive(Default)]
+struct Seen {
+    offered: Vec<(Phase, Rate)>,
+    lines: Vec<ResetLine>,
+}
+
+impl Observer for Seen {
+    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
+        self.offered.push((report.phase, report.offer.rate));
+        Ok(())
+    }
+}
+
+impl ResultObserver<Vec<ResetLine>> for Seen {
+    fn result(&mut self, lines: &Vec<ResetLine>) -> std::io::Result<()> {
+        self.lines.extend(lines.iter().cloned());
+        Ok(())
+    }
+}
+
+#[test]
+fn without_a_rate_the_highest_is_measured_first() {
+    if !support::can_run() {
+        return;
+    }
+    let plan = ResetPlan {
+        measurement: support::measurement(6_000),
+        parts: vec![Part::Link],
+        rate: None,
+        time: Span::from_millis(500),
+        away: Away {
+            hold: Span::ZERO,
+            process: None,
+        },
+        trials: 1,
+    };
+    let mut seen = Seen::default();
+    let error = reset::measure(&support::bed(), &plan, &mut seen);
+    if error.as_ref().is_some_and(|error| error.is_disturbance()) {
+        support::skip!("a quieter machine: {error:?}");
+    }
+    assert!(error.is_none(), "{error:?}");
+    let [line] = &seen.lines[..] else {
+        panic!("one part: {:?}", seen.lines);
+    };
+    let offered = &seen.offered;
+    let first = offered.iter().position(|(phase, _)| *phase == Phase::Reset);
+    let first = first.expect("a trial with a reset");
+    let before = &offered[..first];
+    assert!(before.iter().any(|(phase, _)| *phase == Phase::Overload));
+    for (phase, rate) in &offered[first..] {
+        let load = Some(rate.fps().round() as u64);
+        assert_eq!((*phase, load), (Phase::Reset, line.load_fps));
     }
 }
 

@@ -6,6 +6,8 @@ use mpps_lab::bed::Port;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Side};
 use mpps_lab::clock::wait_until;
 use mpps_lab::destinations::{DestinationList, Destinations, DrawPlan};
+use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::search::link::Link;
 use mpps_lab::tester::Tester;
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
@@ -13,7 +15,7 @@ use mpps_linux::cpu::CpuSet;
 use mpps_linux::netns::NetNs;
 use mpps_linux::{clock, cpu, kernel};
 use mpps_method::destinations::Draw;
-use mpps_method::{Offer, Rules, Trial};
+use mpps_method::{Accept, Offer, Rate, Resolution, Rules, SearchPlan, Span, Trial};
 use mpps_tables::Table;
 use std::ops::Range;
 use std::process::{Child, Command, Stdio};
@@ -71,6 +73,27 @@ pub fn bed() -> Bed {
 
 pub fn traffic() -> Traffic {
     Traffic::default()
+}
+
+/// A coarse search of one frame size within so much time.
+pub fn measurement(budget_ms: u64) -> ThroughputPlan {
+    ThroughputPlan {
+        sizes: vec![trials::frames("64")],
+        traffic: traffic(),
+        port: None,
+        search: SearchPlan::Bisection {
+            trial: Span::from_millis(200),
+            resolution: Resolution::Fraction(0.1),
+            trials_per_load: 1,
+            accept: Accept::Any,
+        },
+        warm_up: Span::ZERO,
+        minimum: Rate::from_fps(1_000.0),
+        maximum: None,
+        link: Link::NOTIONAL,
+        budget: Some(Span::from_millis(budget_ms)),
+        receiver: None,
+    }
 }
 
 /// A table of both families with prefixes in prefixes.
