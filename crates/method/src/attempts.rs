@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_cut_short_by_void_trials_alone_names_their_cause() {
+    fn a_search_of_void_trials_alone_names_their_cause() {
         let mut attempts = Attempts::default();
         (0..7).for_each(|_| assert_eq!(attempts.void(WHY), None));
         let all_void = CouldNotMeasure::TooManyVoided {

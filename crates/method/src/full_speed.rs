@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_with_the_readings_is_not_corrected() {
+    fn what_the_readings_do_not_follow_is_not_corrected() {
         // All in one state.
         assert_eq!(rate(&router(&[(60, 200); 9])), None);
         // The rate moves against the work.

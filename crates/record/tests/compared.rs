@@ -183,7 +183,7 @@ fn points_in_two_states_are_not_compared() {
 
 /// Each line tells of its own frame size.
 #[test]
-fn the_conditions_of_a_run_tell_whether_cpus_stayed_awake() {
+fn conditions_tell_whether_cpus_stayed_awake() {
     let conditions = |sizes: &[bool]| {
         let mut run = Run::new("a-run");
         let mut begin = golden().0;

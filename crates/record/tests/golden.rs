@@ -57,7 +57,7 @@ fn the_golden_run_reads_back() {
 
 /// A reader who shows a long record needs no details of most of its trials.
 #[test]
-fn of_a_long_record_most_trials_keep_their_numbers_alone() {
+fn most_trials_of_a_long_record_keep_numbers_alone() {
     let whole = std::fs::read_to_string(path("bed.jsonl")).expect("a record");
     let is_detailed = |trial: &&TrialLine| {
         let quantiles = [&trial.lateness, &trial.latency];

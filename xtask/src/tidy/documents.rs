@@ -37,6 +37,33 @@ pub fn links(tree: &Tree) -> Vec<Fault> {
     faults
 }
 
+/// Characters of a line at most.
+const WIDTH: usize = 100;
+
+/// Prose wraps. Tables, output in fenced or indented blocks, and summaries of benches are as wide as they are.
+pub fn width(tree: &Tree) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let wraps = |file: &&File| file.path.ends_with(".md") && !file.path.starts_with("bench/runs/");
+    for file in tree.files.iter().filter(wraps) {
+        let mut is_fenced = false;
+        for (index, text) in file.text.lines().enumerate() {
+            is_fenced ^= text.trim_start().starts_with("```");
+            let is_prose = !is_fenced && !text.starts_with('|') && !text.starts_with("    ");
+            let width = text.chars().count();
+            if is_prose && width > WIDTH && text.trim().contains(' ') {
+                faults.push(Fault {
+                    path: file.path.clone(),
+                    line: index + 1,
+                    what: format!("a line of {width} characters"),
+                    why: "differences between versions are read by line",
+                    remedy: format!("wrap it at {WIDTH}"),
+                });
+            }
+        }
+    }
+    faults
+}
+
 /// Commands in the fenced blocks of README.md: the workshop's verbs and the program's.
 pub fn commands(tree: &Tree) -> Vec<Fault> {
     let Some(readme) = tree.get("README.md") else {
@@ -176,6 +203,18 @@ mod tests {
             (faults[0].line, faults[0].what.as_str()),
             (1, "docs/gone.md does not exist")
         );
+    }
+
+    #[test]
+    fn a_wide_line_of_prose_is_a_fault() {
+        let wide = format!("{} b", "a".repeat(WIDTH));
+        let text = format!(
+            "{wide}\n```text\n{wide}\n```\n| {wide} |\n    {wide}\n{}\n",
+            &wide[2..]
+        );
+        let tree = Tree::of(&[("docs/a.md", &text), ("bench/runs/a/summary.md", &text)]);
+        let faults = width(&tree);
+        assert_eq!((faults.len(), faults[0].line), (1, 1));
     }
 
     #[test]

@@ -35,11 +35,12 @@ impl std::fmt::Display for Fault {
 }
 
 /// Every rule. A new one is a function in a file named by its subject, a line here, and a test that trips it.
-const RULES: [fn(&Tree) -> Vec<Fault>; 15] = [
+const RULES: [fn(&Tree) -> Vec<Fault>; 17] = [
     wall::inner,
     wall::outer,
     size::files,
     words::names,
+    words::test_names,
     words::unfinished,
     words::dialect,
     words::purity,
@@ -50,6 +51,7 @@ const RULES: [fn(&Tree) -> Vec<Fault>; 15] = [
     dependencies::reasons,
     dependencies::duplicates,
     documents::links,
+    documents::width,
     documents::commands,
 ];
 

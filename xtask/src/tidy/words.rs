@@ -41,6 +41,24 @@ const DIALECT: [(&str, &str); 8] = [
     (concat!("in va", "in"), "what could not be done"),
 ];
 
+/// Characters of a test's name at most.
+const TEST_NAME_MAX: usize = 50;
+
+/// A test's name is short enough to be read in a list.
+pub fn test_names(tree: &Tree) -> Vec<Fault> {
+    let mut is_next = false;
+    let long = |line: &Line| {
+        let code = line.text.trim_start();
+        let name = code.strip_prefix("fn ").filter(|_| is_next);
+        is_next = code == "#[test]" || is_next && name.is_none();
+        let name = name?.split('(').next()?;
+        (name.len() > TEST_NAME_MAX).then(|| format!("the test's name {name}"))
+    };
+    let why = "a longer name is no name but a comment";
+    let remedy = "say it within 50 characters, and the rest in a comment";
+    each_line(tree.rust(), long, why, remedy)
+}
+
 /// No file, folder or module has a name that could hold anything.
 pub fn names(tree: &Tree) -> Vec<Fault> {
     let mut faults = Vec::new();
@@ -191,7 +209,7 @@ fn is_code(path: &str) -> bool {
 
 fn each_line<'a>(
     files: impl Iterator<Item = &'a File>,
-    found: impl Fn(&Line) -> Option<String>,
+    mut found: impl FnMut(&Line) -> Option<String>,
     why: &'static str,
     remedy: &str,
 ) -> Vec<Fault> {
@@ -218,6 +236,15 @@ mod tests {
 
     fn lines_of(faults: &[Fault]) -> Vec<usize> {
         faults.iter().map(|fault| fault.line).collect()
+    }
+
+    #[test]
+    fn a_long_name_of_a_test_is_a_fault() {
+        let long = "a".repeat(TEST_NAME_MAX + 1);
+        let text =
+            format!("#[test]\nfn {long}() {{}}\nfn {long}() {{}}\n#[test]\nfn short() {{}}\n");
+        let tree = Tree::of(&[("crates/lab/tests/a.rs", &text)]);
+        assert_eq!(lines_of(&test_names(&tree)), [2]);
     }
 
     #[test]

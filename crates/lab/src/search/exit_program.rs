@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_asked_for_counts_though_another_is_seen_more() {
+    fn the_distance_asked_for_counts_if_seen_less() {
         let mut pairs = vec![pair([40.0, 140.0], 300); 4];
         pairs.extend(vec![pair([40.0, 45.0], 60); 3]);
         let more = |distance_ns| {

@@ -276,7 +276,7 @@ fn a_place_too_far_is_answered_with_the_farthest() {
 
 /// What a router costs with 1 to 4 CPUs, of whose stages two pay for each other CPU.
 #[test]
-fn four_cores_read_as_a_line_over_those_beside_the_first() {
+fn four_cores_are_a_line_over_those_beside_the_first() {
     let points = [1.0, 2.0, 3.0, 4.0].map(|cores| Measured {
         value: cores,
         parts: vec![

@@ -242,7 +242,7 @@ fn verbose_shows_each_parts_own_table() {
 }
 
 #[test]
-fn a_rate_is_rounded_as_the_throughputs_own_table_does() {
+fn a_rate_is_rounded_as_throughputs_own_table_does() {
     for (rate_is, cell) in [
         (RateIs::Equal, " 1.60M "),
         (RateIs::AtLeast, " >= 1.60M "),

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_are_brought_to_one_state_by_their_lower_loads() {
+    fn lower_loads_bring_trials_to_one_state() {
         let trials = [1.0, 1.3, 2.0].map(|times| {
             let mut all = turned(times);
             // What it took at overload says nothing.
