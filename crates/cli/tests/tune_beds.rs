@@ -15,7 +15,11 @@ fn levels_may_be_two_beds() {
     let file = path.to_str().expect("UTF-8");
     let words = ["tune", "measure", "--only", "ipv6", "--within", "50%"];
     let ended = run(&mut mpps(
-        &[&words[..], &["--budget", "80s", "--record", file]].concat(),
+        &[
+            &words[..],
+            &["--share", "--budget", "80s", "--record", file],
+        ]
+        .concat(),
     ));
     assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
     assert!(
