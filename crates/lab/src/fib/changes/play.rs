@@ -158,7 +158,7 @@ impl Player {
         *count += 1;
         self.sequence = self.sequence.wrapping_add(1).max(1);
         self.next += 1;
-        Ok(self.bulk.push(request, prefix, self.sequence)?)
+        self.bulk.push(request, prefix, self.sequence)
     }
 
     /// The next change that changes anything. `None`: the whole file has none any more.
