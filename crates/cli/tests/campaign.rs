@@ -195,7 +195,10 @@ fn a_claim_says_what_is_looked_at() {
     let scratch = Scratch::new("campaign-claim");
     for (claim, said) in [
         ("", "needs of ="),
-        (", of = \"rate\"", "give one of rate_change, rate_evenness"),
+        (
+            ", of = \"rate\"",
+            "give one of rate_change, interaction, rate_evenness",
+        ),
         (
             ", of = \"rate_change\", most = 1",
             "needs verb = \"compare\"",

@@ -357,7 +357,7 @@ fn rates_of_two_states_say_so() {
 }
 
 #[test]
-fn a_load_that_failed_ends_the_interval_of_an_early_end() {
+fn a_load_that_failed_is_the_end_of_an_interval() {
     let early = |fails| {
         headline(&ResultLine {
             limited_by: Some(LimitedBy::Trials),

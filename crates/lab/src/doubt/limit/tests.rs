@@ -185,7 +185,7 @@ fn overload_alone_tells_a_limit_by_busy_time() {
 
 /// Three of the five seconds that the goal asks for lost frames in the state of the trial that passed.
 #[test]
-fn only_a_load_that_failed_the_goal_there_is_an_upper_bound() {
+fn only_a_load_that_failed_there_is_an_upper_bound() {
     let (near, far) = (Some(100), Some(380));
     let at = |round_trip_ns, trial: Trial| Trial {
         windows: vec![Window {
