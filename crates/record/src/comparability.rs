@@ -52,7 +52,7 @@ pub struct Comparability {
     pub tool_version: String,
     /// Version of the rules by which trials are judged and rates searched.
     pub method_version: u32,
-    /// Where the tester receives, as it begins: it falls back to its port where frames pass the exit by.
+    /// Where the tester receives, as it begins. A reader sets the port where an answer says that the tester fell back to it.
     pub receiver: Option<String>,
     /// A simulated pair, in words.
     pub simulated: Option<String>,

@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Answers, Doubted};
 use crate::result::Doubt;
+use crate::words::ReceiverPlace;
 use crate::{
     BurstLine, CalibrationLine, CampaignLine, CellLine, ComparisonLine, CurveLine, EffectsLine,
     EndLine, LatencyLine, LoadLine, OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine,
@@ -199,17 +200,46 @@ impl Run {
         }
     }
 
-    /// Adds to the conditions what only the lines of latencies know: whether idle CPUs stayed awake.
+    /// Adds to the conditions what only the answers know: whether idle CPUs stayed awake, and whether the tester fell
+    /// back to its port.
     fn add_achieved(&mut self) {
         let awake = self.latencies.iter().map(|line| line.cpus_awake);
         let awake = awake.reduce(|all, one| all && one);
-        if let Some(begin) = &mut self.begin
-            && awake != begin.comparability.cpus_awake
-        {
+        let fell_back = self.received_at(&ReceiverPlace::Port);
+        if let Some(begin) = &mut self.begin {
             let conditions = &mut begin.comparability;
-            conditions.cpus_awake = awake;
-            *conditions = std::mem::take(conditions).keyed();
+            let receiver = match &conditions.receiver {
+                Some(_) if fell_back => Some(ReceiverPlace::Port.to_string()),
+                begun => begun.clone(),
+            };
+            if (awake, &receiver) != (conditions.cpus_awake, &conditions.receiver) {
+                (conditions.cpus_awake, conditions.receiver) = (awake, receiver);
+                *conditions = std::mem::take(conditions).keyed();
+            }
         }
+    }
+
+    /// Whether an answer says that the tester received there. Those of `tune` are left out: `--resume` holds the conditions
+    /// of a run against those with which another began.
+    fn received_at(&self, place: &ReceiverPlace) -> bool {
+        macro_rules! any_of {
+            ($($kept:expr),*) => {
+                false $(|| $kept.iter().any(|line| line.receiver.as_ref() == Some(place)))*
+            };
+        }
+        any_of!(
+            self.results,
+            self.curves,
+            self.overloads,
+            self.latencies,
+            self.bursts,
+            self.recoveries,
+            self.resets,
+            self.profiles,
+            self.sweeps,
+            self.loads,
+            self.comparisons
+        ) || self.points.iter().any(|point| any_of!(point.results))
     }
 
     /// When it began, as its first line says.

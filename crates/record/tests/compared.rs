@@ -2,9 +2,9 @@
 
 use mpps_record::{
     Body, ComparisonLine, Difference, Finding, ForwardingLimit, FrameCost, Interval, LatencyLine,
-    LoadAboveRate, Pairs, PartCost, PointLine, ProfileLine, ProfiledLoad, Refusal, ResultLine, Run,
-    RunLine, Terms, ToldBy, Variant, Watched, check_profiles, compare_points, compare_results,
-    read, read_file, to_line,
+    LoadAboveRate, Pairs, PartCost, PointLine, ProfileLine, ProfiledLoad, ReceiverPlace, Refusal,
+    ResultLine, Run, RunLine, Terms, ToldBy, Variant, Watched, check_profiles, compare_points,
+    compare_results, read, read_file, to_line,
 };
 use std::path::Path;
 
@@ -204,6 +204,54 @@ fn conditions_tell_whether_cpus_stayed_awake() {
     assert_eq!(awake.differences(&asleep), ["cpus_awake"]);
     assert_ne!(awake.key, asleep.key);
     assert!(awake.to_string().contains(", idle CPUs awake, "), "{awake}");
+}
+
+/// A run begins at the exit, and falls back to the port where frames pass that by.
+#[test]
+fn conditions_have_the_receiver_after_a_fall_back() {
+    let conditions = |began: Option<&str>, received: &[ReceiverPlace]| {
+        let (mut begin, result) = golden();
+        begin.comparability.simulated = None;
+        begin.comparability.receiver = began.map(str::to_owned);
+        begin.comparability = begin.comparability.keyed();
+        let mut run = Run::new("a-run");
+        run.add(begin);
+        for receiver in received {
+            run.add(ResultLine {
+                receiver: Some(receiver.clone()),
+                ..result.clone()
+            });
+        }
+        run.begin.expect("a first line").comparability
+    };
+    let (exit, port) = (ReceiverPlace::Exit, ReceiverPlace::Port);
+    let stayed = conditions(Some("exit"), std::slice::from_ref(&exit));
+    assert_eq!(stayed, conditions(Some("exit"), &[]));
+    let fell_back = conditions(Some("exit"), &[exit, port.clone()]);
+    assert_eq!(
+        fell_back,
+        conditions(Some("port"), std::slice::from_ref(&port))
+    );
+    assert_ne!(fell_back.key, stayed.key);
+    // A record that did not say keeps its key.
+    assert_eq!(conditions(None, &[port]), conditions(None, &[]));
+}
+
+#[test]
+fn a_point_of_fib_scale_tells_of_a_fall_back_too() {
+    let (mut begin, result) = golden();
+    begin.comparability.receiver = Some("exit".to_owned());
+    let mut run = Run::new("a-run");
+    run.add(begin);
+    run.add(PointLine {
+        results: vec![ResultLine {
+            receiver: Some(ReceiverPlace::Port),
+            ..result
+        }],
+        ..PointLine::default()
+    });
+    let conditions = run.begin.expect("a first line").comparability;
+    assert_eq!(conditions.receiver.as_deref(), Some("port"));
 }
 
 #[test]
