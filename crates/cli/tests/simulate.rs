@@ -66,18 +66,20 @@ const TABLE: [(&str, &str, &str); 9] = [
     ),
 ];
 
-fn row(router: &str, words: &str) -> String {
-    let scratch = Scratch::new("golden");
-    let (ended, document) = json(&scratch, &format!("--frame 64 --simulate {router} {words}"));
+/// The recorded trials of the only run.
+fn trials(scratch: &Scratch) -> Vec<Value> {
     let record = std::fs::read_to_string(scratch.path("record.jsonl")).expect("a record");
     let lines = record
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-    let trials: Vec<Value> = lines.filter(|line| line["kind"] == "trial").collect();
-    let time: f64 = trials
-        .iter()
-        .map(|trial| trial["duration_ns"].as_f64().expect("a duration") / 1e9)
-        .sum();
+    lines.filter(|line| line["kind"] == "trial").collect()
+}
+
+fn row(router: &str, words: &str) -> String {
+    let scratch = Scratch::new("golden");
+    let (ended, document) = json(&scratch, &format!("--frame 64 --simulate {router} {words}"));
+    let trials = trials(&scratch);
+    let time = trial_seconds(&trials);
     let kfps = |value: &Value| {
         value
             .as_f64()
@@ -98,6 +100,29 @@ fn row(router: &str, words: &str) -> String {
         each.join("; "),
         trials.len()
     )
+}
+
+/// Seconds of all recorded trials.
+fn trial_seconds(trials: &[Value]) -> f64 {
+    let lengths = trials.iter().map(|trial| &trial["duration_ns"]);
+    lengths
+        .map(|ns| ns.as_f64().expect("a duration") / 1e9)
+        .sum()
+}
+
+/// Search and gate of the default job; overload is not simulated.
+#[test]
+fn a_quiet_router_takes_at_most_10_s_of_trials() {
+    for noise in ["", ",noise=1%"] {
+        for (capacity, seed) in [("300k", 1), ("777k", 2), ("1.2M", 3), ("1.6M", 4)] {
+            let scratch = Scratch::new("seconds");
+            let router = format!("capacity={capacity},seed={seed}{noise}");
+            let (ended, _) = json(&scratch, &format!("--frame 64 --simulate {router}"));
+            assert_eq!(ended.code, Some(0), "{ended:?}");
+            let seconds = trial_seconds(&trials(&scratch));
+            assert!(seconds > 1.0 && seconds <= 10.0, "{router}: {seconds} s");
+        }
+    }
 }
 
 /// A router that loses one frame in ten thousand at any load, and one that does not.
