@@ -9,6 +9,7 @@ mod cut_short;
 mod destinations;
 mod device;
 mod device_counts;
+mod doubted_jobs;
 mod exit;
 mod explain;
 mod external;

@@ -9,6 +9,7 @@ use mpps_lab::trial::probe::probe;
 use mpps_linux::clock;
 use mpps_method::disturbed::Guard;
 use mpps_method::{Rules, Span, Trial, Verdict};
+use std::process::Command;
 
 const FRAMES: u64 = 1 << 16;
 /// What the machine does meanwhile is not the question here.
@@ -42,6 +43,20 @@ fn redirect(from: &str, how: &str, to: &str) -> String {
         "tc qdisc add dev {from} clsact\n\
          tc filter add dev {from} ingress protocol all u32 match u32 0 0 action mirred egress {how} dev {to}\n"
     )
+}
+
+fn has_nft() -> bool {
+    let is_there = Command::new("nft").arg("--version").output().is_ok();
+    if !is_there {
+        support::skip!("nft");
+    }
+    is_there
+}
+
+/// What an nft rule does to every frame that the router forwards.
+fn forward_rule(rule: &str) -> String {
+    let hook = "type filter hook forward priority filter; policy accept;";
+    format!("nft -f - <<EOF\ntable inet test {{\nchain forward {{\n{hook}\n{rule}\n}}\n}}\nEOF\n")
 }
 
 fn doubts(trial: Trial) -> Vec<Doubt> {
@@ -102,6 +117,25 @@ fn copies_of_frames_are_named() {
     assert_eq!(seen[0].name, "duplicates", "{seen:?}");
     let all = format!("{duplicated} of {received} frames");
     assert!(seen[0].seen.starts_with(&all), "{seen:?}");
+}
+
+/// The copies alone arrive, one a frame, so no count shows that the router forwards nothing.
+#[test]
+fn copies_of_frames_that_the_router_drops_are_named() {
+    if !support::can_run() || !has_nft() {
+        return;
+    }
+    let dropped = bed(&(redirect("mB", "mirror", "mC") + &forward_rule("drop")));
+    let mut tester = trials::tester(&dropped, &support::traffic(), FRAMES);
+    let trial = trials::run(&mut tester, 20_000.0, 200);
+    let counts = trial.counts();
+    assert_eq!(counts.duplicated, 0, "{counts:?}");
+    assert!(counts.received > 0, "{counts:?}");
+    let seen = doubts(trial);
+    assert!(
+        seen.iter().any(|doubt| doubt.name == "not-routed"),
+        "{seen:?}"
+    );
 }
 
 #[test]

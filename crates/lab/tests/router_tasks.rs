@@ -3,7 +3,7 @@
 
 use crate::support;
 use crate::support::trials::{self, WHOLE_TRIES};
-use mpps_lab::bed::{Bed, BedPlan};
+use mpps_lab::bed::{Bed, BedPlan, CpuSplit};
 use mpps_lab::doubt::work_doubts;
 use mpps_linux::cpu::CpuSet;
 use mpps_method::{CpuTasks, Trial, Verdict};
@@ -104,16 +104,20 @@ fn the_same_task_outside_the_router_disturbs() {
 /// Bed and trials with this set-up; whether any of a few trials raises this doubt about this CPU. The machine may add
 /// others.
 fn doubted(setup: &str, tries: u32, name: &str, cpu: usize) -> bool {
+    doubted_on(&support::plan(), 50_000.0, setup, tries, name, cpu)
+}
+
+fn doubted_on(plan: &BedPlan, fps: f64, setup: &str, tries: u32, name: &str, cpu: usize) -> bool {
     let cpu = cpu.to_string();
     let script = Script::new(setup);
     let bed = Bed::raise(&BedPlan {
         dut_setup: Some(script.0.clone()),
-        ..support::plan()
+        ..plan.clone()
     })
     .unwrap_or_else(|error| panic!("raise: {error}"));
     let mut tester = trials::tester(&bed, &support::traffic(), 1 << 20);
     (0..tries).any(|_| {
-        let trial = trials::run(&mut tester, 50_000.0, 500);
+        let trial = trials::run(&mut tester, fps, 500);
         let doubts = work_doubts(&[(trial, Verdict::Lossless)], false);
         println!("{doubts:?}");
         let is_wanted = |words: &str| words.split([',', ' ']).take(2).eq(["CPU", &cpu]);
@@ -142,4 +146,34 @@ fn frames_steered_to_another_cpu_are_named() {
     let elsewhere = "work-elsewhere";
     assert!(doubted(&steered, WHOLE_TRIES, elsewhere, sender));
     assert!(!doubted(":\n", 2, elsewhere, sender));
+}
+
+/// The bed has one CPU, so that the other is no part of it.
+#[test]
+fn soft_interrupts_outside_the_bed_are_named() {
+    if !support::can_run() {
+        return;
+    }
+    let CpuSplit { dut, tester } = support::plan().cpus;
+    let Some(&outside) = tester.iter().find(|cpu| !dut.contains(cpu)) else {
+        support::skip!("a second CPU");
+    };
+    let plan = BedPlan {
+        cpus: CpuSplit {
+            dut: vec![dut[0]],
+            tester: vec![dut[0]],
+        },
+        ..support::plan()
+    };
+    let mask = CpuSet::single(outside).mask();
+    let steered = format!("echo {mask} > /sys/class/net/mB/queues/rx-0/rps_cpus\n");
+    let elsewhere = "softirq-elsewhere";
+    assert!(doubted_on(
+        &plan,
+        150_000.0,
+        &steered,
+        WHOLE_TRIES,
+        elsewhere,
+        outside
+    ));
 }

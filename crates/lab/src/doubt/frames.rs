@@ -15,8 +15,15 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         merged(searched.evidence.as_ref()),
         foreign(&searched.trials),
     ];
-    let doubts = doubts.into_iter().flatten();
-    doubts.chain(frame_doubts(&searched.trials)).collect()
+    let mut doubts: Vec<Doubt> = doubts.into_iter().flatten().collect();
+    doubts.extend(frame_doubts(&searched.trials));
+    // Where the search had no trial, the gate's tell what the frames of overload were.
+    for doubt in frame_doubts(&weighed.gated.trials) {
+        if doubts.iter().all(|raised| raised.name != doubt.name) {
+            doubts.push(doubt);
+        }
+    }
+    doubts
 }
 
 /// The doubts about the tester's own frames that arrived in these trials.

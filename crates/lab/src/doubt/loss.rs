@@ -5,6 +5,9 @@ use super::{CatchUp, Doubt, Searched, Weighed, Weight, WhyLost};
 use mpps_method::limit::BUSY;
 use mpps_method::{LimitedBy, Outcome, Rate, Trial, Verdict};
 
+/// Loss that begins after this share of a trial was preceded by more than unrest.
+const LATE: f64 = 0.1;
+
 /// Only of a loss that is not the tester's doing.
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let is_seen = matches!(weighed.limited_by, Some(LimitedBy::Dut | LimitedBy::Pause));
@@ -20,12 +23,13 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
 fn of_loss(searched: &Searched, failed: Rate, why: Option<&WhyLost>) -> Vec<Doubt> {
     let why = why.filter(|why| why.bounds);
     let not_by_load = why.and_then(not_by_load);
-    let idle = match not_by_load {
+    let begins_late = why.and_then(begins_late);
+    let idle = match not_by_load.as_ref().or(begins_late.as_ref()) {
         Some(_) => None,
         None => while_idle(failed, &searched.trials),
     };
     let caught_up = why.and_then(WhyLost::catch_up).map(sender_caught_up);
-    [caught_up, not_by_load, idle]
+    [caught_up, begins_late, not_by_load, idle]
         .into_iter()
         .flatten()
         .collect()
@@ -62,6 +66,26 @@ fn not_by_load(why: &WhyLost) -> Option<Doubt> {
         ),
         why: "Another cause than the rate bounds the result. Without that cause the DUT may do more.",
         next: "Check `losses` of its trials in the record, then nstat, ethtool -S and drop rules in the DUT (mpps bed shell).",
+    })
+}
+
+/// Loss behind the receive ring that begins late and lasts to the trial's end. A full ring loses so too, and
+/// `ring-hides` tells of that.
+fn begins_late(why: &WhyLost) -> Option<Doubt> {
+    let losses = &why.losses;
+    let behind_ring = losses.at_ring.is_some_and(|ring| 2 * ring < losses.lost);
+    let is_late = losses.before as f64 >= LATE * losses.sent as f64;
+    (behind_ring && is_late && losses.lasts()).then(|| Doubt {
+        name: "loss-begins-late",
+        weight: Weight::Shifted(17),
+        seen: format!(
+            "at {} frames were lost behind the DUT's ring from {} of {} to the trial's end",
+            why.rate,
+            losses.at(losses.before),
+            losses.length
+        ),
+        why: "The DUT had a reserve that the first part of the trial used up: a token bucket, a queue or a table. A longer trial may fail at a lower load.",
+        next: "Use a longer --time, and look for policers, queues and full tables in the DUT (nft list ruleset, tc -s qdisc, nstat).",
     })
 }
 
@@ -106,7 +130,7 @@ mod tests {
         assert_eq!(names(stall(0.6)), ["loss-not-by-load"]);
         assert_eq!(names(stall(0.96)), ["loss-not-by-load"], "no time left");
         let to_the_end = bound_by_these(30_000..64_000, 0, 0.6);
-        assert_eq!(names(to_the_end), ["loss-not-by-load"]);
+        assert_eq!(names(to_the_end), ["loss-begins-late", "loss-not-by-load"]);
         for at_ring in [3, 0] {
             let scarce = bound_by_these(30_000..30_003, at_ring, 0.6);
             assert_eq!(names(scarce), ["loss-while-idle"]);
@@ -114,6 +138,21 @@ mod tests {
         // The receiver does not know which frames came.
         assert_eq!(names(bound_by_loss(0.6)), ["loss-while-idle"]);
         assert!(names(bound_by_loss(0.95)).is_empty());
+    }
+
+    #[test]
+    fn loss_that_begins_late_and_lasts_is_doubted() {
+        // Two of three frames from here on, as a policer does whose bucket is used up.
+        let policed = |from: usize, at_ring| {
+            let lost = (from..64_000).filter(|sequence| sequence % 1_000 < 667);
+            bound_by_these(lost, at_ring, 0.3)
+        };
+        let names = |searched| names(&searched, 4_096);
+        assert_eq!(names(policed(30_000, 0))[0], "loss-begins-late");
+        let others = [policed(3_000, 0), policed(30_000, 20_000)];
+        for other in others.map(names) {
+            assert!(!other.contains(&"loss-begins-late"), "{other:?}");
+        }
     }
 
     #[test]

@@ -51,10 +51,15 @@ pub(super) fn bound_by_loss(busy: f64) -> Searched {
 }
 
 /// As [`bound_by_loss`], with these frames of 64 000 in a second lost, so many of them at the ring.
-pub(super) fn bound_by_these(lost: std::ops::Range<usize>, at_ring: u64, busy: f64) -> Searched {
+pub(super) fn bound_by_these(
+    lost: impl IntoIterator<Item = usize>,
+    at_ring: u64,
+    busy: f64,
+) -> Searched {
     let mut searched = bound_by_loss(busy);
     let mut words = vec![u64::MAX; 1_000];
-    lost.for_each(|sequence| words[sequence / 64] &= !(1 << (sequence % 64)));
+    lost.into_iter()
+        .for_each(|sequence| words[sequence / 64] &= !(1 << (sequence % 64)));
     let losses = Losses::from_bitmap(&words, 64_000, Span::from_millis(1_000), &[]);
     let (mut trial, verdict) = searched.trials[0].clone();
     trial.losses = losses.into_iter().collect();

@@ -1,0 +1,157 @@
+//! Whole jobs on routers whose rate is not what it seems: the finding has the doubt.
+
+use crate::support;
+use crate::support::trials::frames;
+use mpps_lab::bed::{Bed, BedPlan};
+use mpps_lab::doubt::{Doubt, Finding};
+use mpps_lab::jobs::throughput::{self, SizeResult, ThroughputPlan};
+use mpps_lab::jobs::{Observer, Report, ResultObserver};
+use mpps_lab::tester::ReceiverPlace;
+use mpps_lab::traffic::Traffic;
+use mpps_linux::clock;
+use mpps_method::Rate;
+use std::process::Command;
+
+/// What a restless machine spoils is measured again.
+const ATTEMPTS: u32 = 4;
+
+struct Found(Option<SizeResult>);
+
+impl Observer for Found {
+    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
+        let (rate, counts) = (report.offer.rate, report.trial.counts());
+        println!(
+            "{} {rate}: {}, {counts:?}",
+            report.phase.name(),
+            report.verdict
+        );
+        Ok(())
+    }
+}
+
+impl ResultObserver<SizeResult> for Found {
+    fn result(&mut self, size: &SizeResult) -> std::io::Result<()> {
+        self.0 = Some(size.clone());
+        Ok(())
+    }
+}
+
+/// What `mpps throughput` finds on a bed with this set-up; `None`: the machine was too disturbed.
+fn finding(setup: &str, plan: &ThroughputPlan) -> Option<Finding> {
+    let script = std::env::temp_dir().join(format!("mpps-doubted-{}", clock::monotonic_ns()));
+    std::fs::write(&script, setup).expect("script");
+    let bed = Bed::raise(&BedPlan {
+        dut_setup: Some(script.clone()),
+        ..support::plan()
+    });
+    std::fs::remove_file(&script).expect("script");
+    let bed = bed.unwrap_or_else(|error| panic!("raise: {error}"));
+    let mut found = Found(None);
+    if let Some(error) = throughput::measure(&bed, plan, &mut found) {
+        assert!(error.is_disturbance(), "{error}");
+    }
+    let findings = found.0?.findings;
+    println!("{:?}", findings.as_ref().map(|found| &found[0].doubts));
+    Some(findings.ok()?.remove(0))
+}
+
+/// The doubt of this name, from the first of a few searches that raises it. One that found what the doubt is about has
+/// to raise it.
+fn doubt(
+    name: &str,
+    setup: &str,
+    plan: &ThroughputPlan,
+    is_measured: impl Fn(&Finding) -> bool,
+) -> Option<Doubt> {
+    for _ in 0..ATTEMPTS {
+        let Some(found) = finding(setup, plan) else {
+            continue;
+        };
+        let raised = found.doubts.iter().find(|doubt| doubt.name == name);
+        if raised.is_some() {
+            return raised.cloned();
+        }
+        assert!(!is_measured(&found), "no {name}: {found:?}");
+    }
+    support::skip!("a quieter machine to measure at all in {ATTEMPTS} searches");
+}
+
+fn nft_forward(rule: &str) -> String {
+    let hook = "type filter hook forward priority filter; policy accept;";
+    format!("nft -f - <<EOF\ntable inet test {{\nchain forward {{\n{hook}\n{rule}\n}}\n}}\nEOF\n")
+}
+
+fn has(program: &str) -> bool {
+    let is_there = Command::new(program).arg("--version").output().is_ok();
+    if !is_there {
+        support::skip!("{program}");
+    }
+    is_there
+}
+
+#[test]
+fn a_router_that_is_redirected_past_is_named() {
+    if !support::can_run() {
+        return;
+    }
+    let past = "tc qdisc add dev mB clsact\n\
+                tc filter add dev mB ingress protocol all u32 match u32 0 0 action mirred egress redirect dev mC\n";
+    let seen = doubt("not-routed", past, &support::measurement(3_000), |found| {
+        found.trial.is_some()
+    });
+    if let Some(Doubt { seen, .. }) = seen {
+        assert!(
+            seen.ends_with("with an unchanged TTL or hop limit"),
+            "{seen}"
+        );
+    }
+}
+
+/// A bucket of 4000 frames is full before the first trial, and each trial uses up what came into it since the last.
+#[test]
+fn a_policer_with_a_bucket_is_named() {
+    if !support::can_run() || !has("nft") {
+        return;
+    }
+    let policed = nft_forward("limit rate over 20000/second burst 4000 packets drop");
+    let plan = ThroughputPlan {
+        maximum: Some(Rate::from_fps(60_000.0)),
+        ..support::measurement(6_000)
+    };
+    // A trial that finds the bucket empty loses frames from its beginning.
+    let seen = doubt("loss-begins-late", &policed, &plan, |found| {
+        let losses = found.why_lost.iter().filter(|why| why.bounds);
+        let mut losses = losses.map(|why| &why.losses);
+        losses.any(|losses| losses.lasts() && 5 * losses.before > losses.sent)
+    });
+    if let Some(Doubt { seen, .. }) = seen {
+        assert!(seen.contains("behind the DUT's ring"), "{seen}");
+    }
+}
+
+#[test]
+fn frames_that_udp_gro_merges_are_named_at_the_port() {
+    if !support::can_run() || !has("ethtool") {
+        return;
+    }
+    let merging = "ethtool -K mB gro on rx-udp-gro-forwarding on\n";
+    let plan = ThroughputPlan {
+        sizes: vec![frames("78")],
+        traffic: Traffic {
+            ipv6: true,
+            ..support::traffic()
+        },
+        receiver: Some(ReceiverPlace::Port),
+        ..support::measurement(4_000)
+    };
+    // Frames that come one by one are not merged.
+    let seen = doubt("merged", merging, &plan, |found| {
+        let trial = found.trial.as_ref();
+        let routed =
+            trial.and_then(|trial| Some((trial.stack?.forwarded, trial.counts().received)));
+        routed.is_some_and(|(packets, frames)| 10 * packets < 9 * frames)
+    });
+    if let Some(Doubt { seen, .. }) = seen {
+        assert!(seen.contains("GRO merged them"), "{seen}");
+    }
+}
