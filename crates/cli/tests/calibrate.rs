@@ -21,15 +21,9 @@ fn exit_code_of(rows: &[Value]) -> i32 {
 /// A restless machine can plant a fault of its own; one that stays is the meter's.
 const ATTEMPTS: u32 = 3;
 
-/// A row that the machine disturbed proves nothing. A machine whose CPUs wander finds a cost within its own unrest; the
-/// row itself says whether it holds.
+/// A row that the machine disturbed proves nothing.
 fn is_found(row: &Value) -> bool {
-    let share = row["found"].as_f64().zip(row["planted"].as_f64());
-    let share = share.map_or(0.0, |(found, planted)| found / planted);
-    let is_cost = row["fault"]
-        .as_str()
-        .is_some_and(|fault| fault.contains("cost"));
-    is_disturbed(row) || row["holds"] == true || (is_cost && (0.5..2.0).contains(&share))
+    is_disturbed(row) || row["holds"] == true
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn reordering_is_found_with_many_destinations() {
 }
 
 /// A restless machine can plant a fault of its own; one that stays is the meter's.
-const ATTEMPTS: u32 = 3;
+const ATTEMPTS: u32 = 5;
 
 /// A row that the machine disturbed says so and proves nothing; every other has to hold.
 fn assert_found(bed: &Bed, traffic: &Traffic, fault: FaultKind) {
@@ -103,18 +103,9 @@ fn assert_found(bed: &Bed, traffic: &Traffic, fault: FaultKind) {
         if let Some(why) = &row.disturbed {
             support::skip!("a quieter machine to find {}: {why}", row.fault);
         }
-        if is_found(fault, row) {
+        if row.holds {
             return;
         }
         assert!(attempt < ATTEMPTS, "{row:?}");
     }
-}
-
-fn is_found(fault: FaultKind, row: &CalibrationLine) -> bool {
-    if fault != COST {
-        return row.holds;
-    }
-    // A machine whose CPUs wander finds it within its own unrest; the row itself says whether it holds.
-    let sizes = row.found.zip(row.planted);
-    sizes.is_some_and(|(found, planted)| planted > 0.0 && (0.5..2.0).contains(&(found / planted)))
 }
