@@ -42,7 +42,7 @@ const RAISED: Span = Span::from_millis(10_000);
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct SettingsPlan {
-    /// The settings that are switched on one bed.
+    /// The settings of one bed. Those that cannot be switched there are told with the reason.
     pub rows: Vec<&'static Row>,
     /// How many others are measured on two beds each, after these ([`beds::measure`]).
     pub beds: usize,
@@ -91,10 +91,13 @@ pub fn times(rows: &[&'static Row], beds: usize, is_screen: bool) -> Option<[Spa
 }
 
 impl SettingsPlan {
-    /// The part of the budget for settings on one bed: as much of it as of the least time.
-    fn budget_of_one_bed(&self) -> Span {
+    /// The part of the budget for the settings of one bed but these, which cannot be switched: as much of it as of the
+    /// least time.
+    fn budget_of_one_bed(&self, unmeasured: &[SettingEffect]) -> Span {
         let budget = self.how.budget;
-        let least = |beds| times(&self.rows, beds, self.is_screen).map(|[least, _]| least);
+        let mut rows = self.rows.clone();
+        rows.retain(|row| unmeasured.iter().all(|one| one.setting != row.id));
+        let least = |beds| times(&rows, beds, self.is_screen).map(|[least, _]| least);
         let Some((all, least)) = least(self.beds).filter(|_| self.beds > 0).zip(least(0)) else {
             return budget;
         };
@@ -136,7 +139,7 @@ impl<'bed, 'a> Job<'bed, 'a> {
                 alike,
             },
             seed: plan.traffic.seed,
-            budget: plan.budget_of_one_bed(),
+            budget: plan.how.budget,
             begun_ns: monotonic_ns(),
         }
     }
@@ -215,6 +218,7 @@ pub fn measure(
     };
     let standing = compare::raise(&[variant], plan.how.receiver)?;
     let mut job = Job::new(standing, plan, earlier, observer);
+    job.budget = plan.budget_of_one_bed(&effects);
     let mut found = Found {
         tests: toggles.len() + plan.beds,
         beds: plan.beds,
@@ -326,5 +330,42 @@ impl Outcome {
         let effects = &mut self.line.effects;
         effects.push(effect);
         effects.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_method::tune::CATALOGUE;
+
+    /// The settings of `bench/runs/2026-11-24-epyc-vm-2cpu/tune-all`: 54 of the catalogue's on one bed, and 8 on two beds.
+    #[test]
+    fn settings_that_cannot_be_switched_get_no_time() {
+        let rows: Vec<&'static Row> = CATALOGUE.iter().collect();
+        let left_out = &rows[54..];
+        let why = || Unmeasured::Inert(String::new());
+        let left_out: Vec<SettingEffect> =
+            left_out.iter().map(|row| unmeasured(row, why())).collect();
+        let plan = SettingsPlan {
+            rows: rows.clone(),
+            beds: 8,
+            is_named: false,
+            reach: Reach::Router,
+            is_screen: false,
+            by_stage: false,
+            traffic: Traffic::default(),
+            how: ComparePlan {
+                within: 0.02,
+                budget: Span::from_millis(1_380_000),
+                receiver: None,
+            },
+        };
+        let given = plan.budget_of_one_bed(&left_out).as_secs_f64();
+        assert!((1050.0..1150.0).contains(&given), "{given} s");
+        let of_them = SettingsPlan {
+            rows: rows[..54].to_vec(),
+            ..plan
+        };
+        assert_eq!(of_them.budget_of_one_bed(&[]).as_secs_f64(), given);
     }
 }
