@@ -26,6 +26,8 @@ pub enum Kind {
     Ethtool,
     /// The CPUs that serve an interrupt, by its number: `24`. Its value is a list: `0-3,5`.
     Irq,
+    /// A service of systemd, by its name: `irqbalance`. Its value is `running` or `stopped`.
+    Service,
 }
 
 /// One setting of the kernel.
@@ -78,8 +80,10 @@ impl Setting {
     /// # Errors
     /// There is no such setting here (ENOENT), or no right to read it.
     pub fn read(&self) -> Result<String> {
-        if self.kind == Kind::Ethtool {
-            return ethtool::parameter(self.device()?, &self.name);
+        match self.kind {
+            Kind::Ethtool => return ethtool::parameter(self.device()?, &self.name),
+            Kind::Service => return service::HERE.read(&self.name),
+            _ => {}
         }
         let text = self.file()?.read();
         let text = text.map_err(|e| self.refused("read", self.object(), &e))?;
@@ -95,11 +99,13 @@ impl Setting {
     /// accepts and changes.
     pub fn write(&self, value: &str) -> Result<()> {
         let object = format!("{}={value}{}", self.full_name(), netns::place());
-        if self.kind == Kind::Ethtool {
-            ethtool::set_parameter(self.device()?, &self.name, value)?;
-        } else {
-            let written = self.file()?.write(value);
-            written.map_err(|e| self.refused("write", object.clone(), &e))?;
+        match self.kind {
+            Kind::Ethtool => ethtool::set_parameter(self.device()?, &self.name, value)?,
+            Kind::Service => service::HERE.write(&self.name, value)?,
+            _ => {
+                let written = self.file()?.write(value);
+                written.map_err(|e| self.refused("write", object.clone(), &e))?;
+            }
         }
         let has = self.read()?;
         if self.is_same(value, &has) {
@@ -125,7 +131,7 @@ impl Setting {
     #[must_use]
     pub fn exists(&self) -> bool {
         match self.kind {
-            Kind::Ethtool => self.read().is_ok(),
+            Kind::Ethtool | Kind::Service => self.read().is_ok(),
             _ => self.file().is_ok_and(|file| file.path.exists()),
         }
     }
@@ -166,7 +172,7 @@ impl Setting {
             Kind::Sysctl if self.name.contains('/') => ("/proc/sys", self.name.clone()),
             Kind::Sysctl => ("/proc/sys", self.name.replace('.', "/")),
             Kind::Irq => ("/proc/irq", format!("{}/smp_affinity_list", self.name)),
-            Kind::Sysfs | Kind::Ethtool => ("/sys", self.name.clone()),
+            Kind::Sysfs | Kind::Ethtool | Kind::Service => ("/sys", self.name.clone()),
         };
         let relative = match &self.interface {
             Some(interface) if !interface.contains('/') => relative.replace('*', interface),
@@ -204,6 +210,7 @@ impl Setting {
             Kind::Sysfs => "sysfs file",
             Kind::Ethtool => "ethtool parameter",
             Kind::Irq => "CPUs of interrupt",
+            Kind::Service => "service",
         };
         format!("{verb} {kind}")
     }
@@ -293,5 +300,6 @@ pub fn selected(text: &str) -> &str {
     inside.unwrap_or(text)
 }
 
+mod service;
 #[cfg(test)]
 mod tests;

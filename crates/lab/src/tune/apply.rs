@@ -363,6 +363,8 @@ fn read_all(machine: &Machine, is_host: bool) -> Vec<Held> {
     for setting in settings {
         if known.insert(setting.clone())
             && let Ok(value) = setting.read()
+            // No change starts one.
+            && (setting.kind, value.as_str()) != (Reached::Service, "stopped")
         {
             values.push(Held { setting, value });
         }

@@ -14,6 +14,8 @@ use std::os::unix::fs::PermissionsExt;
 
 /// Where debugfs is mounted.
 const DEBUGFS: &str = "/sys/kernel/debug/";
+/// There where systemd runs.
+const SYSTEMD: &str = "/run/systemd/system";
 /// Longest name of a process that the kernel keeps.
 const PROCESS_NAME_MAX: usize = 15;
 
@@ -149,7 +151,9 @@ impl Machine {
                 let kept: String = name.chars().take(PROCESS_NAME_MAX).collect();
                 let runs = self.processes.contains(&kept);
                 let now = if runs { "running" } else { "stopped" };
-                (Reading::Known(now.to_owned()), None)
+                let is_managed = self.root.path(SYSTEMD).exists();
+                let fixed = (!is_managed).then_some("by hand, because systemd does not run here");
+                (Reading::Known(now.to_owned()), fixed)
             }
             Kind::Ethtool => self.look_at_parameter(place, &name),
             _ => (Reading::unreadable(format!("`{name}` shows it")), None),

@@ -144,8 +144,11 @@ pub(super) fn check_switch(row: &Row, reach: Reach) -> Result<(), Unmeasured> {
             return not("holds for the whole machine (--allow-system-changes)");
         }
     }
-    let is_read_alone = |kind| matches!(kind, Kind::Command | Kind::Service);
-    if row.places.iter().any(|place| is_read_alone(place.kind)) {
+    let is_any = |kind| row.places.iter().any(|place| place.kind == kind);
+    if is_any(Kind::Service) {
+        return not("services are not switched between trials: see mpps compare");
+    }
+    if is_any(Kind::Command) {
         return not("the catalogue has no commands to switch it: see mpps compare");
     }
     if row.levels().is_empty() && row.advice(Profile::Router).values.is_empty() {

@@ -50,6 +50,7 @@ impl Place {
             Kind::Sysfs => (Reached::Sysfs, self.text.strip_prefix("/sys/")?.to_owned()),
             Kind::Ethtool => (Reached::Ethtool, self.text.clone()),
             Kind::Irq => (Reached::Irq, self.text.clone()),
+            Kind::Service => (Reached::Service, self.text.clone()),
             _ => return None,
         };
         let needs_interface = name.contains("{if}") || kind == Reached::Ethtool;

@@ -127,15 +127,10 @@ impl Plan {
 
 /// Why a place keeps its value.
 fn why_not(seen: &Seen, is_host: bool) -> String {
-    let name = seen.place.name();
     match (seen.fixed, seen.place.kind) {
         (Some(fixed), _) => fixed.to_owned(),
         (None, Kind::Boot) => "set at boot".to_owned(),
         (None, Kind::Config) => "needs another kernel".to_owned(),
-        (None, Kind::Service) if name == "irqbalance" => {
-            "by hand, because it moves interrupts again: systemctl stop irqbalance".to_owned()
-        }
-        (None, Kind::Service) => format!("by hand: systemctl stop {name}"),
         (None, _) if !is_host => "holds for the whole machine".to_owned(),
         (None, _) => "mpps does not write it".to_owned(),
     }

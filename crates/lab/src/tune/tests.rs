@@ -44,9 +44,10 @@ fn settings_stand_as_the_files_say() {
     // One of three places holds another value.
     assert_eq!(state("rp_filter"), State::Differs);
     assert_eq!(state("rps_cpus"), State::InWords);
-    assert_eq!(state("irqbalance"), State::Differs);
+    let by_hand = State::Fixed("by hand, because systemd does not run here");
+    assert_eq!(state("irqbalance"), by_hand.clone());
     // The kernel keeps 15 characters of a process' name.
-    assert_eq!(state("services"), State::Differs);
+    assert_eq!(state("services"), by_hand);
     assert_eq!(state("cfg_preempt_rt"), State::AsAdvised);
     assert_eq!(state("threadirqs"), State::AsAdvised);
     assert_eq!(state("static_neigh"), State::Unread);
@@ -231,8 +232,13 @@ fn a_plan_has_what_differs_in_order() {
     };
     assert_eq!(
         why(&all, "irqbalance"),
-        "by hand, because it moves interrupts again: systemctl stop irqbalance"
+        "by hand, because systemd does not run here"
     );
+    // Systemd stops it, and one of the services that a machine may need only on demand.
+    planted.put("/run/systemd/system/x", b"");
+    let managed = plan(&machine, &Choice::default(), true);
+    assert!(ids(&managed).contains(&"irqbalance"));
+    assert!(why(&managed, "services").contains("--only services"));
 
     // In a namespace nothing of the whole machine is changed.
     let inside = plan(&machine, &Choice::default(), false);

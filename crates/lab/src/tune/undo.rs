@@ -357,5 +357,6 @@ pub fn shown(setting: &Setting) -> String {
         (Kind::Ethtool, Some(interface)) => format!("{interface} {name}"),
         (Kind::Ethtool, None) => name,
         (Kind::Irq, _) => format!("CPUs of interrupt {name}"),
+        (Kind::Service, _) => format!("service {name}"),
     }
 }

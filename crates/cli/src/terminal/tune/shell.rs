@@ -13,6 +13,10 @@ pub fn command(setting: &Setting, value: &str) -> String {
         Reached::Sysctl => format!("sysctl -w {}={}", quoted(&shown(setting)), quoted(value)),
         Reached::Sysfs => file(shown(setting)),
         Reached::Irq => file(format!("/proc/irq/{}/smp_affinity_list", setting.name)),
+        Reached::Service => {
+            let verb = if value == "running" { "start" } else { "stop" };
+            format!("systemctl {verb} {}", quoted(&setting.name))
+        }
         Reached::Ethtool => {
             let (group, name) = setting.name.split_once('/').unwrap_or_default();
             let (flag, is_switch) = match group {
@@ -45,7 +49,7 @@ pub(super) fn command_in(netns: Option<&str>, setting: &Setting, value: &str) ->
     };
     let command = match setting.kind {
         Reached::Sysfs | Reached::Irq => format!("sh -c {}", quoted(&command)),
-        Reached::Sysctl | Reached::Ethtool => command,
+        Reached::Sysctl | Reached::Ethtool | Reached::Service => command,
     };
     format!("ip netns exec {} {command}", quoted(netns))
 }
@@ -237,6 +241,13 @@ mod tests {
             ),
         ] {
             assert_eq!(command(&setting(kind, name, interface), value), wanted);
+        }
+        for (value, wanted) in [
+            ("stopped", "systemctl stop irqbalance"),
+            ("running", "systemctl start irqbalance"),
+        ] {
+            let service = setting(Reached::Service, "irqbalance", "eth0");
+            assert_eq!(command(&service, value), wanted);
         }
         let range = Setting::sysctl("net/ipv4/ip_local_port_range");
         assert_eq!(
