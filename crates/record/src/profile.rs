@@ -31,7 +31,9 @@ pub struct ProfileLine {
     pub limit_text: Option<String>,
     /// Each load; the saturated one first. Empty where nothing was measured.
     pub loads: Vec<ProfiledLoad>,
-    /// Call stacks of the saturated load. The smallest are merged into `[rest]`.
+    /// Call stacks of the saturated load. The smallest are merged into `[rest]`. Missing in records that were cut
+    /// down.
+    #[serde(default)]
     pub stacks: Vec<FoldedStack>,
     /// What a wire in the router's place takes of each stage; null where that was not measured.
     #[serde(default)]

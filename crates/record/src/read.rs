@@ -3,7 +3,10 @@
 use crate::kind::{Line, Run};
 use crate::problem::{Problem, ReadError, What};
 use crate::{SCHEMA, TrialLine};
-use serde_json::Value;
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -14,6 +17,8 @@ const LINE_MAX: u64 = 16 << 20;
 const WHOLE_TRIALS: usize = 500;
 /// Trials of a run without results whose latencies a report may show: its last ones.
 const LAST_TRIALS: usize = 100;
+/// Members of a trial that nobody needs who needs no details.
+const DETAILS: [&str; 2] = ["losses", "windows"];
 /// A file that is no text shows it in these first octets.
 const HEAD: usize = 8 << 10;
 /// How packed files begin.
@@ -33,6 +38,13 @@ enum Kept {
     FewWhole,
     /// The numbers, and the latencies that a report shows.
     Numbers,
+}
+
+impl Kept {
+    /// Whether the trial at this place of the file keeps all that it has.
+    fn keeps_details(self, place: usize) -> bool {
+        self == Self::Whole || self == Self::FewWhole && place <= WHOLE_TRIALS
+    }
 }
 
 /// A file of records.
@@ -131,11 +143,14 @@ fn read_lines(mut reader: impl BufRead, kept: Kept) -> io::Result<Records> {
             reader.skip_until(b'\n')?;
             records.note(What::TooLong, number);
         } else if !line.trim_ascii().is_empty() {
-            match parse(&line, whole) {
+            let keeps_details = kept.keeps_details(trials + 1);
+            match parse(&line, whole, keeps_details) {
                 Ok(mut entry) => {
                     if let Line::Trial(trial) = &mut entry.line {
                         trials += 1;
-                        trial.leave_out(kept, trials);
+                        if !keeps_details {
+                            trial.leave_out(trials);
+                        }
                     }
                     records.add(entry, number);
                 }
@@ -158,11 +173,8 @@ fn read_lines(mut reader: impl BufRead, kept: Kept) -> io::Result<Records> {
 }
 
 impl TrialLine {
-    /// Leaves out what is not kept of the trial at this place of the file.
-    fn leave_out(&mut self, kept: Kept, place: usize) {
-        if kept == Kept::Whole || kept == Kept::FewWhole && place <= WHOLE_TRIALS {
-            return;
-        }
+    /// Leaves out the details of the trial at this place of the file.
+    fn leave_out(&mut self, place: usize) {
         let times = self.latency.histogram_ns.take();
         self.leave_out_details();
         self.latency.histogram_ns = times.filter(|_| place <= WHOLE_TRIALS);
@@ -198,9 +210,72 @@ struct Entry {
     line: Line,
 }
 
+/// The members of a line, or of a trial's lateness. The largest details of a trial are passed over: they are two thirds of
+/// its octets.
+#[derive(Clone, Copy, PartialEq)]
+enum Members {
+    Line,
+    Lateness,
+}
+
+impl Members {
+    fn leave_out(self, name: &str, is_trial: bool) -> bool {
+        match self {
+            Self::Line => is_trial && DETAILS.contains(&name),
+            Self::Lateness => name == "histogram_ns",
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Members {
+    type Value = Map<String, Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Map::new();
+        while let Some(name) = map.next_key::<String>()? {
+            let is_trial = members.get("kind").is_some_and(|kind| kind == "trial");
+            if self.leave_out(&name, is_trial) {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let value = match is_trial && name == "lateness" {
+                true => map.next_value_seed(Self::Lateness)?.into(),
+                false => map.next_value()?,
+            };
+            members.insert(name, value);
+        }
+        Ok(members)
+    }
+}
+
+fn without_details(line: &[u8]) -> serde_json::Result<Value> {
+    let mut line = serde_json::Deserializer::from_slice(line);
+    let members = Members::Line.deserialize(&mut line)?;
+    line.end()?;
+    Ok(members.into())
+}
+
 /// Reads one line; `whole` says whether it has its end.
-fn parse(line: &[u8], whole: bool) -> Result<Entry, What> {
-    let value: Value = serde_json::from_slice(line).map_err(|error| {
+fn parse(line: &[u8], whole: bool, keeps_details: bool) -> Result<Entry, What> {
+    let value = if keeps_details {
+        serde_json::from_slice(line)
+    } else {
+        // What is no object is said of the whole line.
+        without_details(line).or_else(|_| serde_json::from_slice(line))
+    };
+    let value: Value = value.map_err(|error| {
         if whole {
             What::NoJson(error.to_string())
         } else {

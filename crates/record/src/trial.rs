@@ -5,7 +5,7 @@ use crate::words::{Phase, Verdict};
 use crate::{Interval, Losses, Quantiles, RouteChanges};
 use serde::{Deserialize, Serialize};
 
-/// One trial.
+/// One trial. Records that were cut down have trials without losses, lateness, latency and counts by size and queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialLine {
@@ -41,6 +41,7 @@ pub struct TrialLine {
     /// Received, but long after the trial. Over 1 % of those sent count as lost. Null in schema 1.
     pub overdue_frames: Option<u64>,
     /// One for each direction that lost frames outside disturbances.
+    #[serde(default)]
     pub losses: Vec<Losses>,
     /// What the DUT's threads took, by CPU.
     pub busy: Vec<CpuBusy>,
@@ -86,14 +87,18 @@ pub struct TrialLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queries: Option<Queries>,
     /// How late frames left, against their slots.
+    #[serde(default)]
     pub lateness: Quantiles,
     /// From the sender's port to the receiver.
+    #[serde(default)]
     pub latency: Quantiles,
     /// Most frames sent without a wait between.
     pub largest_burst_frames: u64,
     /// By frame length.
+    #[serde(default)]
     pub per_size: Vec<SizeCount>,
     /// Received by each queue of the DUT.
+    #[serde(default)]
     pub per_queue_frames: Vec<u64>,
     /// Counted by the DUT's own IP layer, canaries included; null where it does not tell.
     pub dut_forwarded_packets: Option<u64>,
