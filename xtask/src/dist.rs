@@ -41,9 +41,12 @@ pub fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::from(1));
     }
     println!("xtask: a second build, in another folder, gave the same octets");
-    let package = package(&sums).ok_or_else(|| Failure::new("no package was made"))?;
+    let packed = [".deb", ".tar.gz"].map(|end| made(&sums, end));
+    let [Some(package), Some(archive)] = packed.map(|name| Some(folder.join(name?))) else {
+        return Err(Failure::new("no package or no archive was made"));
+    };
     match Privilege::here().command("bash") {
-        Some(bash) => script(bash, TRY, &[&folder.join(package), &builds.join("root")])?,
+        Some(bash) => script(bash, TRY, &[&package, &archive, &builds.join("root")])?,
         None => println!("SKIP: not root and no sudo here: the package was not installed"),
     }
     script(
@@ -74,10 +77,10 @@ fn script(mut bash: Command, text: &str, arguments: &[&Path]) -> Result<(), Fail
     }
 }
 
-/// The package's file among the checksums.
-fn package(sums: &str) -> Option<&str> {
+/// The file whose name ends so among the checksums.
+fn made<'a>(sums: &'a str, end: &str) -> Option<&'a str> {
     let mut words = sums.split_whitespace();
-    words.find(|word| word.ends_with(".deb"))
+    words.find(|word| word.ends_with(end))
 }
 
 #[cfg(test)]
@@ -85,10 +88,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_package_is_among_the_checksums() {
+    fn what_was_made_is_among_the_checksums() {
         let sums = "00  mpps-1-linux-amd64.tar.gz\n01  mpps_1_amd64.deb\n";
-        assert_eq!(package(sums), Some("mpps_1_amd64.deb"));
-        assert_eq!(package("00  x.tar.gz\n"), None);
+        assert_eq!(made(sums, ".deb"), Some("mpps_1_amd64.deb"));
+        assert_eq!(made(sums, ".tar.gz"), Some("mpps-1-linux-amd64.tar.gz"));
+        assert_eq!(made("00  x.tar.gz\n", ".deb"), None);
     }
 
     #[test]

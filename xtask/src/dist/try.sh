@@ -1,6 +1,6 @@
-# Installs a package into a root file system that has only what it depends on, and starts the program there:
-# try.sh PACKAGE ROOT, as root. The other packages' files are copied as they are installed here.
-package=$1 root=$2
+# Installs a package into a root file system that has only what it depends on, and starts the program there, from the
+# archive too: try.sh PACKAGE ARCHIVE ROOT, as root. The other packages' files are copied as they are installed here.
+package=$1 archive=$2 root=$3
 rm -rf "$root"
 mkdir -p "$root"/var/lib/dpkg/{info,updates}
 
@@ -20,14 +20,23 @@ done | sort --unique | tar --create --directory / --files-from - | tar --extract
 dpkg-query --status $needs > "$root/var/lib/dpkg/status"
 for need in $needs; do cp "/var/lib/dpkg/info/$need"[.:]*list "$root/var/lib/dpkg/info"; done
 
+tries() {
+	chroot "$root" "$1" --version
+	chroot "$root" "$1" throughput --simulate capacity=1M --budget 5s --frame 64
+}
+
+# The archive first: nothing of the package is there to help it.
+mkdir -p "$root/opt"
+tar --extract --file "$archive" --directory "$root/opt"
+tries "/opt/$(basename "$archive" .tar.gz)/bin/mpps"
+
 # A container's dpkg may leave documents out.
 dpkg --root="$root" --path-include='/usr/share/*' --install "$package"
-chroot "$root" /usr/bin/mpps --version
-chroot "$root" /usr/bin/mpps throughput --simulate capacity=1M --budget 5s --frame 64
+tries /usr/bin/mpps
 for file in man/man1/mpps.1.gz man/man1/mpps-throughput.1.gz bash-completion/completions/mpps \
 	zsh/vendor-completions/_mpps fish/vendor_completions.d/mpps.fish doc/mpps/copyright; do
 	[ -s "$root/usr/share/$file" ] || { echo "the package brings no $file" >&2 && exit 1; }
 done
 zcat "$root/usr/share/man/man1/mpps.1.gz" | grep --quiet '^\.TH mpps 1'
-echo "installed beside" $needs "alone, it ran"
+echo "unpacked and installed beside" $needs "alone, it ran"
 rm -rf "$root"
