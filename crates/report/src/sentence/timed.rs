@@ -1,7 +1,12 @@
 //! What was found of times and bursts, a sentence for each frame size.
 
 use crate::number::{self, Known};
-use mpps_record::{BurstLine, LatencyLine, LatencyLoad, Recovered, RecoveryLine, ResetLine};
+use mpps_record::{
+    BurstLine, LatencyLine, LatencyLoad, PathLatency, Recovered, RecoveryLine, ResetLine,
+};
+
+/// The worst case leaves out this share of the frames (RFC 8219 section 7.2).
+const WORST: f64 = 0.001;
 
 /// `64 B: typical 7.90 µs, worst case (99.9 %) 41.0 µs at 50 % of the throughput (800k frames/s), idle CPUs kept awake; the
 /// bed alone 6.10 and 35.0 µs.` Of the load next to half of the throughput: at the throughput queues begin to fill.
@@ -19,6 +24,7 @@ pub fn latency(size: &LatencyLine) -> String {
         return format!("{frame}: latency not measured");
     };
     let [typical, worst] = [typical, worst].map(|ns| number::time(ns as f64));
+    let stalls = stalls(&load.router);
     let rate = Known::three(load.load_fps as f64).short();
     let at = match load.load_share {
         Some(share) => {
@@ -42,8 +48,20 @@ pub fn latency(size: &LatencyLine) -> String {
         false => "idle CPUs could sleep",
     };
     format!(
-        "{frame}: typical {typical}, worst case (99.9 %) {worst} at {at}{instead}, {sleep}{bed}"
+        "{frame}: typical {typical}, worst case (99.9 %) {worst}{stalls} at {at}{instead}, {sleep}{bed}"
     )
+}
+
+/// The machine's own stalls, where they are in the worst case: as long as half of it, and of more frames than it leaves
+/// out.
+fn stalls(path: &PathLatency) -> String {
+    let (stall, worst) = (path.longest_stall_ns, path.times.worst_case_ns);
+    let are_long = worst.is_some_and(|worst| stall.saturating_mul(2) >= worst);
+    if are_long && path.disturbed_frames as f64 > WORST * path.sent_frames as f64 {
+        let stall = number::time(stall as f64);
+        return format!(" with stalls of the machine itself (up to {stall})");
+    }
+    String::new()
 }
 
 /// `64 B: longest burst without loss 11 900 frames (11 800 to 12 000 in 5 searches); buffer time 5.20 ms, corrected

@@ -66,6 +66,23 @@ fn the_router_stands_beside_the_bed() {
 }
 
 #[test]
+fn stalls_of_the_machine_are_said_where_they_count() {
+    let text = |stall_ns, disturbed_frames| {
+        let mut load = load(Some(0.5), 800_000);
+        load.router = path(&[(13_311, 99_000), (7_864_319, 1_000)], stall_ns);
+        (load.router.sent_frames, load.router.disturbed_frames) = (100_000, disturbed_frames);
+        vec![size(vec![load])].text("a machine", false)
+    };
+    let worst = "worst case (99.9 %) 7.86 ms";
+    let said = format!("{worst} with stalls of the machine itself (up to 8.10 ms) at 50 %");
+    assert!(text(8_100_000, 1_100).contains(&said));
+    // One that is short beside the worst case, and one that met fewer frames than it leaves out.
+    for other in [text(3_900_000, 1_100), text(8_100_000, 100)] {
+        assert!(other.contains(&format!("{worst} at 50 %")), "{other}");
+    }
+}
+
+#[test]
 fn what_stands_on_few_frames_is_marked() {
     let mut few = load(None, 900);
     few.router = path(&[(7_935, 9_000)], 0);
