@@ -1,6 +1,7 @@
 //! The rule of `mpps compare` on turns that a machine really measured (bench/runs), of equal set-ups: heavy tails, drift
 //! and CPUs at two distances included.
 
+use mpps_lab::jobs::compare::ALIKE;
 use mpps_method::compare::{Comparison, Finding, Measure, Rule, Turn};
 use mpps_method::distance::Distance;
 use mpps_method::random::Random;
@@ -102,7 +103,7 @@ fn compared(turns: &[Turn], seed: u64, share: f64) -> Finding {
     let mut comparison = Comparison::new(Rule {
         measure: Measure::Rate,
         within: 0.02,
-        alike: 0.005,
+        alike: ALIKE,
     });
     for half_round in 0..PAIRS {
         if comparison.look() {
