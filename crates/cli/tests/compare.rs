@@ -267,7 +267,7 @@ fn the_documents_workflow_runs() {
     assert!(summary.contains("Compared with before"), "{summary}");
     let record = scratch.path("compare.jsonl");
     each_turn_is_in(&record);
-    if compared.stdout.contains("too restless") {
+    if compared.stdout.contains("could not tell") {
         assert_eq!(compared.code, Some(0), "{compared:?}");
         println!("SKIP: too disturbed");
         return;
