@@ -1,6 +1,5 @@
 //! A program of `--burn`: how long it spun, and the rate that this predicts.
 
-use crate::number;
 use mpps_record::{LimitedBy, ProfileLine, ProfiledAgainst};
 
 /// A router that was busy for less had time left.
@@ -31,8 +30,9 @@ fn spun(program: &str, asked_ns: Option<u64>, ns: Option<f64>) -> Option<String>
     })
 }
 
-/// The rate with the longer spin from the cost with the shorter one, beside the measured rate. `None` where a router's CPU
-/// was not the limit, or where one of both had no program: it costs more than its spin.
+/// The change of the rate that the longer spin predicts by the cost with the shorter one, beside the measured change. Both
+/// changes are of pairs, so trials in several states of the machine do not part them. `None` where a router's CPU was not
+/// the limit, or where one of both had no program: it costs more than its spin.
 fn predicted(line: &ProfileLine, other: &ProfiledAgainst) -> Option<String> {
     let spins =
         |asked_ns: Option<u64>, ns: Option<f64>| asked_ns.map(|asked| ns.unwrap_or(asked as f64));
@@ -40,18 +40,18 @@ fn predicted(line: &ProfileLine, other: &ProfiledAgainst) -> Option<String> {
     let more_ns = own_ns - spins(other.burnt_ns, other.burnt_measured_ns)?;
     let (own, base) = (line.loads.first()?, &other.load);
     let is_full = [own, base].iter().all(|load| load.busy_share >= OVERLOADED);
-    let (before_ns, before_fps) = (base.frame_ns.median, base.forwarding_fps.median);
-    let measured = own.forwarding_fps.median;
+    let (before_ns, measured) = (base.frame_ns.median, other.rate_change?);
     let counts = is_full && line.limited_by == Some(LimitedBy::Dut) && more_ns != 0.0;
-    (counts && before_ns > 0.0 && before_ns + more_ns > 0.0 && measured > 0.0).then(|| {
-        let predicted = before_fps * before_ns / (before_ns + more_ns);
+    (counts && before_ns > 0.0 && before_ns + more_ns > 0.0).then(|| {
+        let predicted = before_ns / (before_ns + more_ns);
+        let percent = |share: f64| format!("{:+.1} %", share * 100.0);
         format!(
-            "In {} a frame costs {before_ns:.0} ns, so {more_ns:+.0} ns predict {} frames/s; {} forwarded {} ({:+.1} %).",
+            "In {} a frame costs {before_ns:.0} ns, so {more_ns:+.0} ns predict {} frames/s. Measured: {} ({} to {}).",
             other.name,
-            number::rate(predicted),
-            other.explained,
-            number::rate(measured),
-            (predicted / measured - 1.0) * 100.0
+            percent(predicted - 1.0),
+            percent(measured.median),
+            percent(measured.low).trim_end_matches(" %"),
+            percent(measured.high),
         )
     })
 }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use mpps_record::{Interval, ProfiledLoad};
 
-    fn load(ns: f64, fps: f64) -> ProfiledLoad {
+    fn load(ns: f64) -> ProfiledLoad {
         let exactly = |of| Interval {
             low: of,
             median: of,
@@ -70,7 +70,6 @@ mod tests {
         ProfiledLoad {
             busy_share: 0.99,
             frame_ns: exactly(ns),
-            forwarding_fps: exactly(fps),
             ..ProfiledLoad::default()
         }
     }
@@ -81,14 +80,19 @@ mod tests {
             explained: "the burn".to_owned(),
             name: "none".to_owned(),
             burnt_ns: Some(0),
-            load: load(500.0, 2e6),
+            load: load(500.0),
+            rate_change: Some(Interval {
+                low: -0.53,
+                median: -0.51,
+                high: -0.49,
+            }),
             ..ProfiledAgainst::default()
         };
         let mut line = ProfileLine {
             burnt_ns: Some(500),
             burnt_measured_ns: Some(500.4),
             limited_by: Some(LimitedBy::Dut),
-            loads: vec![load(1_020.0, 0.98e6)],
+            loads: vec![load(1_020.0)],
             against: Some(Box::new(other)),
             ..ProfileLine::default()
         };
@@ -97,7 +101,7 @@ mod tests {
             [
                 "A planted program spun 500.4 ns a frame, in RX (500 ns were asked for).",
                 "The one of none was to spin 0 ns a frame, in RX.",
-                "In none a frame costs 500 ns, so +500 ns predict 1.000 million frames/s; the burn forwarded 980 thousand (+2.0 %)."
+                "In none a frame costs 500 ns, so +500 ns predict -50.0 % frames/s. Measured: -51.0 % (-53.0 to -49.0 %)."
             ]
         );
         line.loads[0].busy_share = 0.8;
