@@ -1,4 +1,4 @@
-//! A program of `--burn`: how long it spun, and the rate that this predicts.
+//! A program of `--burn`: how long it spun, and the change of the rate that this predicts.
 
 use mpps_record::{LimitedBy, ProfileLine, ProfiledAgainst};
 
@@ -11,7 +11,7 @@ pub fn told(line: &ProfileLine) -> Vec<String> {
     let own = spun("A planted program", line.burnt_ns, line.burnt_measured_ns);
     let other = line.against.as_deref();
     let others = other.and_then(|other| {
-        let program = format!("The one of {}", other.name);
+        let program = format!("The program of {}", other.name);
         spun(&program, other.burnt_ns, other.burnt_measured_ns)
     });
     let predicted = other.and_then(|other| predicted(line, other));
@@ -22,6 +22,7 @@ pub fn told(line: &ProfileLine) -> Vec<String> {
 fn spun(program: &str, asked_ns: Option<u64>, ns: Option<f64>) -> Option<String> {
     let asked_ns = asked_ns?;
     Some(match ns {
+        None if asked_ns == 0 => format!("{program} does not spin."),
         Some(ns) => {
             format!("{program} spun {ns:.1} ns a frame, in RX ({asked_ns} ns were asked for).")
         }
@@ -46,7 +47,7 @@ fn predicted(line: &ProfileLine, other: &ProfiledAgainst) -> Option<String> {
         let predicted = before_ns / (before_ns + more_ns);
         let percent = |share: f64| format!("{:+.1} %", share * 100.0);
         format!(
-            "In {} a frame costs {before_ns:.0} ns, so {more_ns:+.0} ns predict {} frames/s. Measured: {} ({} to {}).",
+            "With {} a frame costs {before_ns:.0} ns. {more_ns:.0} ns more should change the rate by {}. Measured: {} ({} to {}).",
             other.name,
             percent(predicted - 1.0),
             percent(measured.median),
@@ -100,8 +101,8 @@ mod tests {
             told(&line),
             [
                 "A planted program spun 500.4 ns a frame, in RX (500 ns were asked for).",
-                "The one of none was to spin 0 ns a frame, in RX.",
-                "In none a frame costs 500 ns, so +500 ns predict -50.0 % frames/s. Measured: -51.0 % (-53.0 to -49.0 %)."
+                "The program of none does not spin.",
+                "With none a frame costs 500 ns. 500 ns more should change the rate by -50.0 %. Measured: -51.0 % (-53.0 to -49.0 %)."
             ]
         );
         line.loads[0].busy_share = 0.8;

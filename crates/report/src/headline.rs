@@ -187,7 +187,7 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
         false => String::new(),
     };
     if has_moved(row) {
-        outside.push_str(" in another state of the machine");
+        outside.push_str(", in another state of the machine");
     }
     let within = if row.loss_allowed() > 0.0 {
         let allowed = number::percent_given(row.loss_allowed());
@@ -259,6 +259,7 @@ fn ended(row: &Row<'_>) -> &'static str {
         Some(LimitedBy::Trials) if row.lossy_fps.is_none() => {
             ", and the search ended before a load failed"
         }
+        Some(LimitedBy::Trials) => ", not confirmed",
         _ => "",
     }
 }

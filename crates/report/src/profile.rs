@@ -245,7 +245,7 @@ fn model(model: &CostModel) -> String {
     };
     let range = model.predicted_range_fps.map_or(String::new(), |range| {
         format!(
-            " ({} to {}, because waiting may cost nothing to {:.0} ns)",
+            " ({} to {}, because waiting may cost 0 to {:.0} ns a frame)",
             number::rate(range.low),
             number::rate(range.high),
             model.waiting_max_ns.unwrap_or_default()
@@ -484,8 +484,8 @@ mod tests {
             high: 1.71e6,
         });
         let told = model(&fitted);
-        let wanted = "It predicts 1.68 million frames/s (1.55 million to 1.71 million, because waiting may cost nothing to \
-                      320 ns) at saturation.";
+        let wanted = "It predicts 1.68 million frames/s (1.55 million to 1.71 million, because waiting may cost 0 to \
+                      320 ns a frame) at saturation.";
         assert!(told.contains(wanted), "{told}");
     }
 }

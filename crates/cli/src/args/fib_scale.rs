@@ -77,8 +77,8 @@ pub struct ScaleArgs {
     #[arg(long, value_name = "HOW")]
     pub draw: Option<Draw>,
     /// Replay route changes into the DUT's FIB during each trial (see `mpps throughput --help`), at each point those of
-    /// its own routes. All routes then have one next hop, and changes another
-    #[arg(long, value_name = "FILE[,speed=SPEED]", value_parser = route_changes, requires = "table", conflicts_with = "next_hops")]
+    /// its own routes. All routes then have one next hop, and changes another. Needs --table
+    #[arg(long, value_name = "FILE[,speed=SPEED]", value_parser = route_changes, requires = "table", conflicts_with_all = ["next_hops", "networks"])]
     pub route_changes: Option<RouteChangesArg>,
     /// Keep prefixes that are never a destination on the Internet: private, reserved ... (RFC 6890)
     #[arg(long, requires = "table")]

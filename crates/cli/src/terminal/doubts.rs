@@ -12,11 +12,14 @@ const LINES_MAX: usize = 8;
 /// Columns of a doubt without `--verbose`.
 const WIDTH: usize = 100;
 
-/// What was seen, in so many columns: all of it, or its first clause, or that one's first words.
-fn short(seen: &str, room: usize) -> Cow<'_, str> {
+/// What was seen, in so many columns: all of it, or its first clause, or that one up to a
+/// parenthesis, or its first words.
+fn short<'a>(seen: &'a str, room: usize) -> Cow<'a, str> {
     let fits = |text: &str| text.chars().count() <= room;
-    let clause = seen.split("; ").next().unwrap_or(seen);
-    if let Some(whole) = [seen, clause].into_iter().find(|text| fits(text)) {
+    let first = |text: &'a str, end: &str| text.split(end).next().unwrap_or(text);
+    let clause = first(seen, "; ");
+    let bare = first(clause, " (");
+    if let Some(whole) = [seen, clause, bare].into_iter().find(|text| fits(text)) {
         return whole.into();
     }
     let cut: String = clause.chars().take(room.saturating_sub(3)).collect();

@@ -173,7 +173,7 @@ fn left_out(size: &LatencyLine, load: &LatencyLoad) -> Vec<String> {
 /// Why a load was measured in place of another.
 pub(super) fn not_offered(load: &LatencyLoad, instead: &LatencyLoad) -> String {
     format!(
-        "the tester could not offer this load, {} frames/s; {} is the highest that it could",
+        "the tester could not offer this load, {} frames/s; {} was offered instead",
         short(load.load_fps),
         short(instead.load_fps)
     )

@@ -94,7 +94,7 @@ impl Report<'_> {
         match states.is_empty() {
             true => String::new(),
             false => format!(
-                "CPU distance{and_work}: {}; compare in like states only\n",
+                "state of the machine (CPU distance{and_work}): {}\n",
                 states.join(", ")
             ),
         }

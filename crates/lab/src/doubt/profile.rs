@@ -142,7 +142,7 @@ fn idle(tested: &[Completeness], line: &ProfileLine) -> Option<Doubt> {
         name: "idle-samples-lost",
         weight: Weight::Footnote(2, "samples see less at lower loads, where a CPU idles"),
         seen: format!(
-            "a CPU that was left alone gave {:.1} % of its samples before the measurement",
+            "before the trials an idle CPU gave only {:.1} % of the samples expected",
             worst * 100.0
         ),
         why: "The timer of an idle CPU is late, so at loads below saturation samples miss work after a wake-up.",
@@ -296,7 +296,7 @@ mod tests {
         };
         let lost = tested(seen(300.0, 186));
         let told = idle(&lost, &line(6)).expect("a doubt").seen;
-        assert!(told.contains("62.0 % of its samples"), "{told}");
+        assert!(told.contains("62.0 % of the samples expected"), "{told}");
         assert_eq!(idle(&lost, &line(1)), None);
         assert_eq!(idle(&tested(seen(300.0, 299)), &line(6)), None);
         // By cycles an idle CPU has none to expect.

@@ -146,7 +146,9 @@ pub(super) fn check_switch(row: &Row, reach: Reach) -> Result<(), Unmeasured> {
     }
     let is_any = |kind| row.places.iter().any(|place| place.kind == kind);
     if is_any(Kind::Service) {
-        return not("services are not switched between trials: see mpps compare");
+        return not(
+            "services are not switched between trials: stop it by hand, measure again, and compare both records",
+        );
     }
     if is_any(Kind::Command) {
         return not("the catalogue has no commands to switch it: see mpps compare");

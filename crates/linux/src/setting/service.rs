@@ -72,7 +72,8 @@ impl Manager<'_> {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        Err(failed(said.lines().next().unwrap_or("systemctl failed")))
+        Err(failed(said.lines().next().unwrap_or("systemctl failed"))
+            .with_remedy("see systemctl status of it"))
     }
 }
 
@@ -120,7 +121,7 @@ esac
         let refused = manager.write("auditd", "stopped").unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "stop service auditd: Operation refused"
+            "stop service auditd: Operation refused (see systemctl status of it)"
         );
         assert!(manager.write("auditd", "2").is_err());
         let missing = folder.join("no-systemd").display().to_string();

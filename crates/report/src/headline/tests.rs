@@ -113,7 +113,7 @@ fn what_ended_the_search_is_told() {
             LimitedBy::Disturbed,
             ", the machine was too disturbed for more",
         ),
-        (LimitedBy::Trials, ""),
+        (LimitedBy::Trials, ", not confirmed"),
         (LimitedBy::Tester, ", and the tester could offer no more"),
         (LimitedBy::SharedCpu, ""),
     ] {
@@ -328,7 +328,7 @@ fn a_router_that_overload_slows_down_says_so() {
     slowed.doubts = vec![serde_json::from_value(moved).expect("a doubt")];
     let text = headline(&slowed);
     assert!(
-        text.contains(" without loss in another state of the machine. "),
+        text.contains(" without loss, in another state of the machine. "),
         "{text}"
     );
     slowed.doubts.clear();
@@ -349,7 +349,7 @@ fn rates_of_two_states_say_so() {
         name: DISTANCE_CHANGED.to_owned(),
         ..Doubt::default()
     }];
-    let words = "; at least 1.53 million without loss in another state of the machine";
+    let words = "; at least 1.53 million without loss, in another state of the machine";
     let text = headline(&apart);
     assert!(text.contains(words), "{text}");
     apart.doubts.clear();
@@ -370,12 +370,12 @@ fn a_load_that_failed_is_the_end_of_an_interval() {
     };
     let known = early(Some(1_424_343));
     assert!(
-        known.contains("; 1.38 to 1.43 million without loss. A frame"),
+        known.contains("; 1.38 to 1.43 million without loss, not confirmed. A frame"),
         "{known}"
     );
     let unknown = early(None);
     assert!(
-        unknown.contains("; at least 1.38 million without loss. A frame"),
+        unknown.contains("; at least 1.38 million without loss, not confirmed. A frame"),
         "{unknown}"
     );
 }

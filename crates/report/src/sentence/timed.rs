@@ -35,7 +35,7 @@ pub fn latency(size: &LatencyLine) -> String {
     };
     let instead = load.instead_of_fps.map_or(String::new(), |asked| {
         let asked = Known::three(asked as f64).short();
-        format!(", the highest load that the tester could offer in place of {asked}")
+        format!(", a load that the tester could offer in place of {asked}")
     });
     let bed = load.bed.as_ref().map(|bed| &bed.times);
     let bed = bed.and_then(|times| times.typical_ns.zip(times.worst_case_ns));

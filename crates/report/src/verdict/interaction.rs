@@ -6,6 +6,8 @@ use mpps_record::{ComparisonLine, Interval, Run};
 
 /// Rounds that an interval of 95 % needs.
 const ROUNDS_MIN: usize = 6;
+/// A router that forwarded more than this share of the load was not overloaded.
+const OVERLOADED: f64 = 0.95;
 /// The probability that the median lies beyond one end of an interval.
 const BEYOND: f64 = 0.025;
 
@@ -47,7 +49,9 @@ fn interaction(line: &ComparisonLine, run: &Run) -> Result<Interval<f64>, String
     };
     let rate = |number: &u32| {
         let trial = run.trials.iter().find(|trial| trial.trial == *number)?;
-        trial.forwarded_undisturbed_fps.filter(|fps| *fps > 0.0)
+        let fps = trial.forwarded_undisturbed_fps.filter(|fps| *fps > 0.0)?;
+        // A router that took all that was sent could do more.
+        (fps <= OVERLOADED * trial.offered_fps).then_some(fps)
     };
     let rounds = both.overload_trials.len();
     let turns = [neither, one, other, both].map(|variant| &variant.overload_trials);
@@ -75,6 +79,11 @@ fn interaction(line: &ComparisonLine, run: &Run) -> Result<Interval<f64>, String
 /// Samples to leave out at each end: the median lies beyond the rest as seldom as [`BEYOND`] says (the binomial
 /// distribution of how many samples are below it).
 fn cut(count: usize) -> usize {
+    if count > 1_000 {
+        // The powers of 1/2 below would vanish; the normal distribution is the binomial one by then.
+        let count = count as f64;
+        return (count / 2.0 - 0.98 * count.sqrt()).floor() as usize;
+    }
     let mut chance = 0.5_f64.powi(i32::try_from(count).unwrap_or(i32::MAX));
     let mut below = chance;
     let mut cut = 0;
@@ -105,6 +114,7 @@ mod tests {
                 run.trials.push(TrialLine {
                     trial,
                     forwarded_undisturbed_fps: Some(rate * drift),
+                    offered_fps: 1.15 * rate,
                     ..TrialLine::default()
                 });
                 variants[at as usize].overload_trials.push(trial);
@@ -149,6 +159,10 @@ mod tests {
     #[test]
     fn too_few_rounds_and_other_comparisons_say_so() {
         let few = interactions(&run([1.0; 4], 5)).expect_err("5 rounds");
+        assert_eq!(few, "5 undisturbed rounds, and an interval needs 6");
+        let mut idle = run([1.0; 4], 6);
+        idle.trials[2].offered_fps = 1.0;
+        let few = interactions(&idle).expect_err("one router was not overloaded");
         assert_eq!(few, "5 undisturbed rounds, and an interval needs 6");
         let mut three = run([1.0; 4], 6);
         three.comparisons[0].variants.pop();

@@ -130,8 +130,8 @@ fn a_load_without_trials_says_why() {
     assert_eq!(exit(both.clone()), Exit::Measured);
     let text = vec![size(both)].text("a machine", false);
     for wanted in [
-        " at 1.50M frames/s, the highest load that the tester could offer in place of 1.60M, idle CPUs kept awake; the bed alone ",
-        "100 %: the tester could not offer this load, 1.60M frames/s; 1.50M is the highest that it could\n",
+        " at 1.50M frames/s, a load that the tester could offer in place of 1.60M, idle CPUs kept awake; the bed alone ",
+        "100 %: the tester could not offer this load, 1.60M frames/s; 1.50M was offered instead\n",
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }

@@ -157,8 +157,8 @@ fn a_load_that_cannot_be_offered_is_named() {
     };
     line.loads.push(instead);
     let text = suite(&run, "", false);
-    let wanted = "- 64 B latency: the tester could not offer this load, 1.38M frames/s; 1.20M is the \
-                  highest that it could\n";
+    let wanted = "- 64 B latency: the tester could not offer this load, 1.38M frames/s; 1.20M was \
+                  offered instead\n";
     assert!(text.contains(wanted), "{text}");
     // The time is that at the lower load.
     assert!(text.contains("1.38M  22.0 µs*  41.0 µs*"), "{text}");

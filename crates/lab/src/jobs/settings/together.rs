@@ -105,10 +105,15 @@ fn told(group: &mut Tried<'_>, saved_ns: f64, better: Vec<String>) -> Result<Tog
             is_overloaded(&turn.overload, rate).then_some(rate)
         });
         let interval = Interval::from_samples(&rates.collect::<Vec<f64>>());
-        let none = || format!("none of {} trials of `{name}` counts", turns.len());
+        let none = || {
+            format!(
+                "no trial of `{name}` counts ({} taken): disturbed, or not overloaded",
+                turns.len()
+            )
+        };
         forwarded.push(interval.ok_or_else(none)?);
     }
-    let compared = group.compared().ok_or("nothing was compared")?;
+    let compared = group.compared().ok_or("no pair of trials counts")?;
     let [others, best] = [forwarded[0], forwarded[1]];
     let ns = group.turns[0]
         .iter()
@@ -142,7 +147,7 @@ mod tests {
         let why = told(&mut group, 0.0, Vec::new()).expect_err("no trial counts");
         assert_eq!(
             why,
-            "none of 2 trials of `together, the other levels` counts"
+            "no trial of `together, the other levels` counts (2 taken): disturbed, or not overloaded"
         );
         group.refused = Some("nft: busy".to_owned());
         let why = told(&mut group, 0.0, Vec::new()).expect_err("refused");
