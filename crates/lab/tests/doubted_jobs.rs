@@ -9,7 +9,7 @@ use mpps_lab::jobs::{Observer, Report, ResultObserver};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
 use mpps_linux::clock;
-use mpps_method::{LimitedBy, Rate};
+use mpps_method::{LimitedBy, Outcome, Rate};
 use std::process::Command;
 
 /// What a restless machine spoils is measured again.
@@ -120,8 +120,10 @@ fn a_policer_with_a_bucket_is_named() {
     };
     // A trial that finds the bucket empty loses frames from its beginning.
     let seen = doubt("loss-begins-late", &policed, &plan, |found| {
-        // A search that ran out of trials blames no loss.
-        let is_blamed = matches!(found.limited_by, Some(LimitedBy::Dut | LimitedBy::Pause));
+        // Loss is blamed only where a load passed, and where the search was not cut short.
+        let has_passed = matches!(found.outcome, Outcome::Found { lossy: Some(_), .. });
+        let is_blamed =
+            has_passed && matches!(found.limited_by, Some(LimitedBy::Dut | LimitedBy::Pause));
         let losses = found.why_lost.iter().filter(|why| why.bounds);
         let mut losses = losses.map(|why| &why.losses);
         is_blamed && losses.any(|losses| losses.lasts() && 5 * losses.before > losses.sent)
