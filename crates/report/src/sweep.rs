@@ -214,3 +214,40 @@ pub fn section(line: &SweepLine) -> Markup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_of_another_state_gives_way() {
+        let point = |value: f64, median: f64, other_state| {
+            let mut point = SweepPoint {
+                value,
+                other_state,
+                held_out: true,
+                ..SweepPoint::default()
+            };
+            point.load.frame_ns.median = median;
+            (point.load.cpu_distance_ns, point.load.work_ns) = (Some(62.0), Some(200.0));
+            point
+        };
+        let line = SweepLine {
+            axis: "frame".to_owned(),
+            points: vec![
+                point(64.0, 900.0, true),
+                point(512.0, 950.0, true),
+                point(64.0, 500.0, false),
+            ],
+            ..SweepLine::default()
+        };
+        let shown: Vec<_> = along(&line)
+            .iter()
+            .map(|point| (point.load.frame_ns.median, role(point)))
+            .collect();
+        assert_eq!(shown, [(500.0, "held out"), (950.0, "other state")]);
+        let told = remarks(&line).join(" ");
+        let state = "State of the machine: CPU distance 62 ns, work 200 ns. Not counted, because the machine was in another state: 2 measurements.";
+        assert!(told.contains(state), "{told}");
+    }
+}
