@@ -75,10 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// A trial while `_idle` stands.
 fn turn(tester: &mut Tester<'_>, _idle: Option<Tester<'_>>) -> Result<Turn, Box<dyn Error>> {
-    let offer = Offer {
-        rate: LOAD,
-        duration: TRIAL,
-    };
+    let offer = Offer::new(LOAD, TRIAL);
     let trial = trial::run(tester, &offer)?;
     let overload = Block {
         sent: Rate::from_frames(trial.counts().sent, trial.duration).unwrap_or_default(),

@@ -8,12 +8,15 @@
 //!   CPU; prints one JSON object. `void` says why the window is no evidence, by the rules of trials.
 #![forbid(unsafe_code)]
 
+#[path = "../tests/support/planted/sink.rs"]
+mod sink;
+
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
 use mpps_lab::bed::{self, Bed, Interfaces};
 use mpps_lab::clock::wait_until;
 use mpps_lab::destinations::{Destinations, DrawPlan};
 use mpps_lab::tester::{
-    KernelInterfaces, OnRefusal, OtherTasks, PacketSender, RouterTasks, Sender, SenderPlan, Sink,
+    KernelInterfaces, OnRefusal, OtherTasks, PacketSender, RouterTasks, Sender, SenderPlan,
     TrafficSender, Watch, WhileSending, ways,
 };
 use mpps_lab::traffic::Traffic;
@@ -57,7 +60,7 @@ fn netns_of(bed: &str, end: &str) -> Result<NetNs, Box<dyn Error>> {
 fn sink(bed: &str) -> Result<(), Box<dyn Error>> {
     let netns = netns_of(bed, "dut")?;
     let ifindex = netns.run(|| links::index("mB"))??;
-    let _sink = Sink::attach(&netns, ifindex).map_err(|e| e.to_string())?;
+    let _sink = sink::Sink::attach(&netns, ifindex)?;
     println!("ready");
     std::io::stdin().read_line(&mut String::new())?;
     Ok(())
@@ -114,7 +117,7 @@ fn flat_out(sender: &dyn TrafficSender, netns: &NetNs, seconds: u64) -> Result<(
         ..Order::default()
     };
     let outcome = sender
-        .send(order, netns, &WhileSending::NOBODY)
+        .send(order, netns, &WhileSending::UNTIL_ENDED)
         .map_err(|e| e.to_string())?;
     let took = (outcome.last_ns - outcome.first_ns) as f64 / 1e9;
     println!("{} {took:.6}", outcome.sent[0]);

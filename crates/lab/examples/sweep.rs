@@ -41,10 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     for round in 0..rounds {
         for at in order(round) {
-            let offer = Offer {
-                rate: Rate::from_fps(LOADS_FPS[at]),
-                duration,
-            };
+            let offer = Offer::new(Rate::from_fps(LOADS_FPS[at]), duration);
             let trial = trial::run(&mut tester, &offer)?;
             let verdict = trial.judge(&rules::choose(&tester, &offer));
             println!("{round},{}", line(&trial, &verdict));

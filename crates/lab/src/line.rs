@@ -70,21 +70,13 @@ pub fn whole_fps(rate: Rate) -> u64 {
 /// As it is.
 #[must_use]
 pub fn interval(Interval { low, middle, high }: Interval) -> record::Interval<f64> {
-    record::Interval {
-        low,
-        median: middle,
-        high,
-    }
+    [low, middle, high].into()
 }
 
 /// A cost, to tenths of a nanosecond.
 #[must_use]
 pub fn cost(Interval { low, middle, high }: Interval) -> record::Interval<f64> {
-    record::Interval {
-        low: tenths(low),
-        median: tenths(middle),
-        high: tenths(high),
-    }
+    [low, middle, high].map(tenths).into()
 }
 
 /// To tenths of a nanosecond.
@@ -96,11 +88,7 @@ pub fn tenths(ns: f64) -> f64 {
 /// Rates in whole frames/s.
 #[must_use]
 pub fn rates(Interval { low, middle, high }: Interval) -> record::Interval<u64> {
-    record::Interval {
-        low: low.round() as u64,
-        median: middle.round() as u64,
-        high: high.round() as u64,
-    }
+    [low, middle, high].map(|fps| fps.round() as u64).into()
 }
 
 /// What pairs say of two variants.

@@ -2,10 +2,10 @@
 //! own with `cpumap`, the veth's 256 slots with the other fronts.
 
 use crate::support;
+use crate::support::planted::PlantedPauses;
 use crate::support::trials::{assert_ledger, run, tester};
 use mpps_lab::bed::{Bed, BedPlan, Front};
 use mpps_lab::dut::VETH_RING;
-use mpps_lab::tester::PlantedPauses;
 
 /// Twice the veth's. A quarter of either is due within less than the bound in time at this load.
 const RX_RING: u32 = 2 * VETH_RING;

@@ -2,9 +2,10 @@
 //! cannot offer its load ends early, and its ledger closes all the same.
 
 use crate::support;
+use crate::support::planted::PlantedPauses;
 use crate::support::trials::{WHOLE_TRIES, assert_ledger, offer, tester};
 use mpps_lab::bed::{Bed, BedPlan, Front};
-use mpps_lab::tester::{PlantedPauses, PortKind, Tester};
+use mpps_lab::tester::{PortKind, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_lab::trial::rules;

@@ -18,10 +18,7 @@ use mpps_tables::Table;
 const FPS: f64 = 20_000.0;
 
 fn run(tester: &mut Tester<'_>) -> Trial {
-    let offer = Offer {
-        rate: Rate::from_fps(FPS),
-        duration: Span::from_millis(300),
-    };
+    let offer = Offer::new(Rate::from_fps(FPS), Span::from_millis(300));
     trial::run(tester, &offer).unwrap_or_else(|error| panic!("trial: {error}"))
 }
 
@@ -179,10 +176,7 @@ fn more_flows_than_one_source_address_has_ports_for() {
             };
             let mut tester = Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled)
                 .unwrap_or_else(|error| panic!("tester: {error}"));
-            let offer = Offer {
-                rate: Rate::from_fps(200_000.0),
-                duration: Span::from_millis(1_100),
-            };
+            let offer = Offer::new(Rate::from_fps(200_000.0), Span::from_millis(1_100));
             let trial = trial::run(&mut tester, &offer).unwrap_or_else(|error| panic!("{error}"));
             assert_delivered(&trial, &format!("{flows} flows, ipv6 {ipv6}"));
             assert!(trial.counts().sent > 64_513, "{:?}", trial.counts());

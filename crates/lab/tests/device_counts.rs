@@ -24,10 +24,7 @@ fn run(bed: &Bed, traffic: &Traffic, offer: &Offer) -> Trial {
 }
 
 fn offer(fps: f64, millis: u64) -> Offer {
-    Offer {
-        rate: Rate::from_fps(fps),
-        duration: Span::from_millis(millis),
-    }
+    Offer::new(Rate::from_fps(fps), Span::from_millis(millis))
 }
 
 #[test]

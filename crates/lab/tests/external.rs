@@ -29,10 +29,7 @@ fn measure(bed: &Bed, traffic: &Traffic) {
     let mut tester = Tester::raise(bed, traffic, 1 << 20, ReceiverMode::Polled)
         .unwrap_or_else(|error| panic!("tester: {error}"));
     probe::probe(&mut tester).unwrap_or_else(|error| panic!("{error}"));
-    let offer = Offer {
-        rate: Rate::from_fps(2_000.0),
-        duration: Span::from_millis(200),
-    };
+    let offer = Offer::new(Rate::from_fps(2_000.0), Span::from_millis(200));
     let trial = trial::run(&mut tester, &offer).unwrap_or_else(|error| panic!("trial: {error}"));
     let verdict = trial.judge(&support::any_machine());
     assert!(
@@ -84,7 +81,7 @@ fn a_device_is_measured_and_the_ports_come_back() {
         let done = lab.host.run(|| {
             let bed = raised(&plan("x1", "x2", ipv6, bidirectional));
             assert_eq!(
-                PortKind::for_ports_of(&bed, &[]).expect("ports"),
+                PortKind::choose(&bed, &[]).expect("ports"),
                 PortKind::AfPacket,
                 "a veth whose other end has no NAPI takes no redirected frame"
             );
@@ -115,7 +112,7 @@ fn xdp_ports_send_live_frames_and_answer_the_device() {
     let done = lab.host.run(|| {
         let bed = raised(&plan("x1", "x2", false, false));
         let sizes = |text: &str| FrameSpec::parse_list(text).expect("sizes");
-        let kind = |text: &str| PortKind::for_ports_of(&bed, &sizes(text)).expect("ports");
+        let kind = |text: &str| PortKind::choose(&bed, &sizes(text)).expect("ports");
         assert_eq!(
             kind("64,1518"),
             PortKind::AfPacket,
@@ -256,10 +253,7 @@ fn a_vanished_port_is_an_error_the_other_returns() {
                     clock::wait_until(begun + 300_000_000);
                     ip(&lab.device, &format!("link del {cable}"));
                 });
-                let offer = Offer {
-                    rate: Rate::from_fps(2_000.0),
-                    duration: Span::from_millis(800),
-                };
+                let offer = Offer::new(Rate::from_fps(2_000.0), Span::from_millis(800));
                 trial::run(&mut tester, &offer)
             });
             assert_eq!(bed.port(gone).name, port);

@@ -44,10 +44,10 @@ fn the_dut_sees_each_short_flow_once() {
             Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled).expect("tester");
         for trial in 1..=3 {
             let before = known(&tester);
-            let offer = Offer {
-                rate: Rate::from_fps(20_000.0),
-                duration: Span::from_secs_f64(frames as f64 / 20_000.0),
-            };
+            let offer = Offer::new(
+                Rate::from_fps(20_000.0),
+                Span::from_secs_f64(frames as f64 / 20_000.0),
+            );
             let sent =
                 trial::run(&mut tester, &offer).unwrap_or_else(|error| panic!("trial: {error}"));
             let counts = sent.counts();

@@ -34,10 +34,7 @@ fn tester(bed: &Bed) -> Tester<'_> {
 
 /// 2000 frames at a load that a slow machine can send; every identity of the ledger holds.
 fn closed_trial(tester: &mut Tester<'_>) -> Trial {
-    let offer = Offer {
-        rate: Rate::from_fps(10_000.0),
-        duration: Span::from_millis(200),
-    };
+    let offer = Offer::new(Rate::from_fps(10_000.0), Span::from_millis(200));
     let trial = trial::run(tester, &offer).unwrap_or_else(|error| panic!("trial: {error}"));
     let verdict = trial.judge(&support::any_machine());
     assert!(!matches!(verdict, Verdict::Invalid(_)), "{verdict}");
@@ -124,7 +121,7 @@ fn either_interface_counts_a_planted_fault() {
         let mut tester = tester(&bed);
         let fault = Fault {
             drop_every: 100,
-            ..Fault::default()
+            ..Fault::NONE
         };
         let planted = PlantedFault::plant(fault, &bed, tester.ways()[0]).expect("plant");
         let trial = closed_trial(&mut tester);
@@ -163,10 +160,7 @@ fn either_interface_lays_a_wire() {
         );
         drop(wire);
         assert!(!had_clsact(&bed, Side::B), "{interfaces:?}");
-        let offer = Offer {
-            rate: Rate::from_fps(10_000.0),
-            duration: Span::from_millis(50),
-        };
+        let offer = Offer::new(Rate::from_fps(10_000.0), Span::from_millis(50));
         let trial = trial::run(&mut tester, &offer).expect("trial");
         assert_eq!(
             trial.counts().received,

@@ -155,10 +155,7 @@ fn life(name: &str) {
     let mut tester = Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled)
         .unwrap_or_else(|error| panic!("tester: {error}"));
     println!("\n{ATTACHED}");
-    let offer = Offer {
-        rate: Rate::from_fps(200_000.0),
-        duration: Span::from_millis(TRIAL_MS),
-    };
+    let offer = Offer::new(Rate::from_fps(200_000.0), Span::from_millis(TRIAL_MS));
     let trial = trial::run(&mut tester, &offer).unwrap_or_else(|error| panic!("trial: {error}"));
     assert!(trial.counts().sent > 0);
     drop(tester);

@@ -54,10 +54,7 @@ fn bed_of(load: &LoadLatency) -> &PathLatency {
 
 /// The latency with a delay on the router's path, and the delay as its program counted it, ns.
 fn delayed(tester: &mut Tester<'_>, delay_ns: u64) -> (LoadLatency, f64) {
-    let fault = Fault {
-        delay_ns,
-        ..Fault::NONE
-    };
+    let fault = Fault::spin(delay_ns);
     let planted = PlantedFault::plant_on_router(fault, tester.bed, tester.ways()[0]);
     let planted = planted.expect("plant");
     let load = at_load(tester, DELAYED_FPS);

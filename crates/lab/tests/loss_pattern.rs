@@ -24,10 +24,7 @@ fn tester(bed: &Bed) -> Tester<'_> {
 }
 
 fn offer(fps: f64, millis: u64) -> Offer {
-    Offer {
-        rate: Rate::from_fps(fps),
-        duration: Span::from_millis(millis),
-    }
+    Offer::new(Rate::from_fps(fps), Span::from_millis(millis))
 }
 
 fn run(tester: &mut Tester<'_>, offer: &Offer) -> Trial {
@@ -81,7 +78,7 @@ fn one_in_a_thousand_is_periodic_and_all_are_known() {
     for every in [1_000, 100, 7] {
         let fault = Fault {
             drop_every: every,
-            ..Fault::default()
+            ..Fault::NONE
         };
         let Some(losses) = loss_of(&mut tester, fault, &offer(50_000.0, 400)) else {
             return;
@@ -105,12 +102,9 @@ fn a_policer_and_a_ring_overflow() {
     let policer = Fault {
         police_fps: 50_000,
         police_burst: 64,
-        ..Fault::default()
+        ..Fault::NONE
     };
-    let slow = Fault {
-        delay_ns: 40_000,
-        ..Fault::default()
-    };
+    let slow = Fault::spin(40_000);
     // Of a policer's loss the ring knows nothing; of a slow DUT's it is the place.
     for (what, fault, fps, at_ring) in [
         ("policer", policer, 60_000.0, false),
@@ -142,10 +136,7 @@ fn an_overload_overflows() {
     let mut tester = tester(&bed);
     // A DUT with a CPU of its own takes about what the sender can give: this one takes a third of it. The sender need not
     // reach the load, nor the machine be quiet.
-    let third = Fault {
-        delay_ns: 2_000,
-        ..Fault::default()
-    };
+    let third = Fault::spin(2_000);
     let Some(losses) = loss_of(&mut tester, third, &offer(3_000_000.0, 300)) else {
         return;
     };

@@ -42,10 +42,7 @@ fn closed_trial(bed: &Bed, traffic: &Traffic, what: &str) -> Trial {
     let mut tester = Tester::raise(bed, traffic, FRAMES_MAX, ReceiverMode::Polled)
         .unwrap_or_else(|error| panic!("{what}: {error}"));
     probe::probe(&mut tester).unwrap_or_else(|error| panic!("{what}: {error}"));
-    let offer = Offer {
-        rate: Rate::from_fps(10_000.0),
-        duration: Span::from_millis(400),
-    };
+    let offer = Offer::new(Rate::from_fps(10_000.0), Span::from_millis(400));
     let trial = trial::run(&mut tester, &offer).unwrap_or_else(|error| panic!("{what}: {error}"));
     let verdict = trial.judge(&support::any_machine());
     assert!(!matches!(verdict, Verdict::Invalid(_)), "{what}: {verdict}");

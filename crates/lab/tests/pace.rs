@@ -4,12 +4,12 @@
 
 use crate::support;
 use crate::support::PortsOfBed as _;
+use crate::support::planted::{Departures, PlantedPauses, Sink};
 use mpps_ebpf::instruments::departures::Departed;
 use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
 use mpps_lab::bed::{Bed, Side};
 use mpps_lab::tester::{
-    Departures, PlantedPauses, ReceiverMode, Sender, SenderPlan, Sink, Tester, TrafficSender,
-    WhileSending, ways,
+    ReceiverMode, Sender, SenderPlan, Tester, TrafficSender, WhileSending, ways,
 };
 use mpps_linux::links;
 use mpps_linux::packet::{RxRing, RxSpec};
@@ -53,7 +53,7 @@ impl<'a> Alone<'a> {
         let before = self.arrived();
         let sent = self
             .sender
-            .send(order, self.bed.netns(Side::A), &WhileSending::NOBODY)
+            .send(order, self.bed.netns(Side::A), &WhileSending::UNTIL_ENDED)
             .expect("sent");
         let departed = self.departures.read().expect("read");
         assert!(sent.ended_ns > 0, "{sent:?}");
@@ -140,7 +140,7 @@ fn another_count_and_clock_confirm_the_rate() {
             let open = || RxRing::open(&bed.port(Side::B).name, spec.clone());
             let mut sniffer = bed.netns(Side::B).run(open).expect("netns").expect("ring");
             let sent = (tester.sender)
-                .send(order(fps, 1_000), netns, &WhileSending::NOBODY)
+                .send(order(fps, 1_000), netns, &WhileSending::UNTIL_ENDED)
                 .expect("sent");
             let mut stamps = Vec::new();
             let all = mpps_lab::clock::wait_for(1_000_000_000, 5_000_000, || {

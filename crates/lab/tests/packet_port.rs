@@ -208,10 +208,7 @@ fn a_slow_dut_loses_frames_at_its_ring() {
         })
         .expect("bed");
         let mut tester = tester(&bed, &traffic("64"));
-        let slow = Fault {
-            delay_ns: 100_000,
-            ..Fault::default()
-        };
+        let slow = Fault::spin(100_000);
         let planted = PlantedFault::plant(slow, &bed, tester.ways()[0]).expect("fault");
         let trial = trial::run_burst(&mut tester, 5_000).expect("burst");
         // A canary may find the ring still full.
@@ -274,10 +271,7 @@ fn ports_that_go_down_or_away_are_errors_not_rates() {
                 });
                 done.expect("netns").expect("gone or down");
             });
-            let offer = Offer {
-                rate: Rate::from_fps(20_000.0),
-                duration: Span::from_millis(600),
-            };
+            let offer = Offer::new(Rate::from_fps(20_000.0), Span::from_millis(600));
             trial::run(&mut tester, &offer)
         });
         let error = result

@@ -54,10 +54,7 @@ fn changes(ipv6: bool, speed: ChangeSpeed) -> Arc<ReplayedChanges> {
 }
 
 fn run(tester: &mut Tester<'_>) -> Trial {
-    let offer = Offer {
-        rate: Rate::from_fps(20_000.0),
-        duration: Span::from_millis(1_000),
-    };
+    let offer = Offer::new(Rate::from_fps(20_000.0), Span::from_millis(1_000));
     trial::run(tester, &offer).unwrap_or_else(|error| panic!("trial: {error}"))
 }
 

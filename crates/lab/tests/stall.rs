@@ -2,12 +2,11 @@
 //! of a trial there is never a rate.
 
 use crate::support;
+use crate::support::planted::PlantedPauses;
 use mpps_lab::bed::{Bed, BedPlan, Front, Interfaces};
 use mpps_lab::jobs::{Observer, Phase, Report, Trials};
 use mpps_lab::search::bisect;
-use mpps_lab::tester::{
-    Fault, KernelInterfaces, PlantedFault, PlantedPauses, ReceiverMode, StallWatch, Tester,
-};
+use mpps_lab::tester::{Fault, KernelInterfaces, PlantedFault, ReceiverMode, StallWatch, Tester};
 use mpps_lab::trial::{self, rules};
 use mpps_method::{
     Accept, Ceiling, CouldNotMeasure, Goal, Offer, Outcome, Rate, Resolution, Rules, Span, Verdict,
@@ -26,10 +25,7 @@ fn tester(bed: &Bed) -> Tester<'_> {
 }
 
 fn offer() -> Offer {
-    Offer {
-        rate: Rate::from_fps(20_000.0),
-        duration: Span::from_millis(600),
-    }
+    Offer::new(Rate::from_fps(20_000.0), Span::from_millis(600))
 }
 
 /// What a hypervisor takes besides is found too, and not the question here.
@@ -112,16 +108,10 @@ fn the_routers_own_soft_interrupts_are_no_stall() {
     if interfaces.stall_watch == StallWatch::Threads {
         support::skip!("eBPF timers bound to a CPU (Linux 6.7)");
     }
-    let slow = Fault {
-        delay_ns: 8_000,
-        ..Fault::NONE
-    };
+    let slow = Fault::spin(8_000);
     let dut = bed.plan().cpus.dut[0];
     let _slow = PlantedFault::plant(slow, &bed, tester.ways()[0]).expect("plant");
-    let offer = Offer {
-        rate: Rate::from_fps(300_000.0),
-        duration: Span::from_millis(300),
-    };
+    let offer = Offer::new(Rate::from_fps(300_000.0), Span::from_millis(300));
     let mut seen = Vec::new();
     let clear = (0..ATTEMPTS).any(|_| {
         let trial = trial::run(&mut tester, &offer).expect("a trial");

@@ -434,10 +434,7 @@ fn a_burn_shows_in_windows() {
     }
     let mut tester = tester(&bed, &support::traffic());
     let plain = over_trials(&mut tester, 200_000.0, ns_per_frame);
-    let fault = Fault {
-        delay_ns: BURN_NS,
-        ..Fault::NONE
-    };
+    let fault = Fault::spin(BURN_NS);
     let _burning = PlantedFault::plant_on_router(fault, &bed, tester.ways()[0]).expect("a burn");
     let burnt = over_trials(&mut tester, 200_000.0, ns_per_frame);
     println!("{plain:.0} ns, with the burn {burnt:.0}");

@@ -245,7 +245,7 @@ impl NetNs {
     /// not run.
     pub fn with_sysfs<T: Send>(&self, work: impl FnOnce(&Path) -> T + Send) -> Result<T> {
         self.run(|| {
-            let sysfs = Sysfs::of_this_thread()?;
+            let sysfs = Sysfs::open()?;
             Ok(work(&sysfs.path()))
         })?
     }

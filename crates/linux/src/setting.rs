@@ -187,7 +187,7 @@ impl Setting {
         }
         // The sysfs of /sys shows the devices of the namespace it was mounted in, whoever looks.
         let of_namespace = self.kind == Kind::Sysfs && self.name.starts_with(DEVICES);
-        let mount = of_namespace.then(Sysfs::of_this_thread).transpose()?;
+        let mount = of_namespace.then(Sysfs::open).transpose()?;
         let root = mount
             .as_ref()
             .map_or_else(|| PathBuf::from(root), Sysfs::path);

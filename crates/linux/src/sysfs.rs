@@ -22,7 +22,7 @@ pub(crate) struct Sysfs {
 
 impl Sysfs {
     /// A sysfs that shows the devices of the calling thread's network namespace.
-    pub(crate) fn of_this_thread() -> Result<Self> {
+    pub(crate) fn open() -> Result<Self> {
         let fail = |step: &str| Error::last(step, format!("sysfs{}", netns::place()));
         let context = open_filesystem(c"sysfs").ok_or_else(|| fail("open filesystem"))?;
         if !create_superblock(&context) {

@@ -89,10 +89,7 @@ impl Bisection {
     }
 
     fn offer(&self) -> Offer {
-        Offer {
-            rate: self.now,
-            duration: self.goal.trial,
-        }
+        Offer::new(self.now, self.goal.trial)
     }
 
     fn invalid(&mut self, why: Invalid) {

@@ -34,10 +34,7 @@ impl At {
     pub fn mostly(trial: &Trial) -> Option<Self> {
         let over = |of: fn(&Window) -> Option<u64>| median(&known(&trial.windows, of));
         let Some(round_trip_ns) = over(|one| one.round_trip_ns) else {
-            return match Distance::from_trial(trial) {
-                Distance::Steady(at) => Some(at),
-                Distance::Unknown | Distance::Changed => None,
-            };
+            return Distance::from_trial(trial).steady();
         };
         Some(Self {
             round_trip_ns,
@@ -66,6 +63,15 @@ impl Distance {
             round_trip_ns,
             work_ns: None,
         })
+    }
+
+    /// That of a trial that had one all the time; `None` where it changed, or nobody timed it.
+    #[must_use]
+    pub const fn steady(self) -> Option<At> {
+        match self {
+            Self::Steady(at) => Some(at),
+            Self::Unknown | Self::Changed => None,
+        }
     }
 
     /// Of a trial: by its windows, else by what was timed before and after it.
@@ -165,14 +171,14 @@ impl Place {
     /// several such states that in which the DUT's CPU is fastest, then the one farther apart, then the one with the most
     /// windows. What was forwarded is not asked. `None` where nobody knows the states of half of the windows.
     #[must_use]
-    pub(crate) fn of_loads(loads: &[Vec<&[Window]>], wanted: usize) -> Option<Self> {
+    pub(crate) fn from_loads(loads: &[Vec<&[Window]>], wanted: usize) -> Option<Self> {
         chosen(loads, wanted).map(|(held, _)| held.place)
     }
 
     /// That of each load: one state for both, where it holds as many trials of each as a state of its own and the DUT's CPU
     /// is as fast there. Else each has its own: a slow state of one load takes no fast one from the other.
     #[must_use]
-    pub fn of_each(loads: &[Vec<&[Window]>; 2], wanted: usize) -> [Option<Self>; 2] {
+    pub fn from_each_load(loads: &[Vec<&[Window]>; 2], wanted: usize) -> [Option<Self>; 2] {
         let own = loads
             .each_ref()
             .map(|load| chosen(std::slice::from_ref(load), wanted));
@@ -222,7 +228,7 @@ impl Place {
 
     /// Where both trials of a pair have the most windows, and each at least so many.
     #[must_use]
-    pub fn of_pair(one: &[Window], other: &[Window], wanted: usize) -> Option<Self> {
+    pub fn from_pair(one: &[Window], other: &[Window], wanted: usize) -> Option<Self> {
         let both = [vec![one], vec![other]];
         let tried = tried(&both).filter(|held| held.fewest >= wanted);
         let chosen = tried.max_by_key(|held| held.fewest);
@@ -230,7 +236,7 @@ impl Place {
     }
 }
 
-/// The state that [`Place::of_loads`] tells of.
+/// The state that [`Place::from_loads`] tells of.
 fn chosen(loads: &[Vec<&[Window]>], wanted: usize) -> Option<(Held, At)> {
     let mut tried: Vec<Held> = tried(loads).collect();
     let trials = |held: &Held| held.trials.min(wanted);
@@ -343,10 +349,7 @@ pub fn of_two_loads(loads: &[Vec<Distance>; 2]) -> [Vec<usize>; 2] {
 }
 
 fn of_common_distance<const N: usize>(loads: [&[Distance]; N]) -> [Vec<usize>; N] {
-    let steady = |distance: &Distance| match *distance {
-        Distance::Steady(at) => Some(at.round_trip_ns),
-        Distance::Unknown | Distance::Changed => None,
-    };
+    let steady = |distance: &Distance| Some(distance.steady()?.round_trip_ns);
     let known = |load: &[Distance]| -> Vec<f64> { load.iter().filter_map(steady).collect() };
     let all = loads.map(known).concat();
     let (Some(least), Some(most)) = (quantile(&all, 0.0), quantile(&all, 1.0)) else {
@@ -433,7 +436,7 @@ mod tests {
         let both = [shared.clone(), full].concat();
         let of = |trials: &[&Vec<Window>]| {
             let trials = trials.iter().map(|windows| windows.as_slice()).collect();
-            Place::of_loads(&[trials], 3).expect("a state")
+            Place::from_loads(&[trials], 3).expect("a state")
         };
         let chosen = of(&[&both, &both, &both, &shared]);
         assert!(
@@ -454,7 +457,7 @@ mod tests {
             "{chosen:?}"
         );
         assert_eq!(
-            Place::of_loads(&[vec![&[Window::default(); 9][..]]], 3),
+            Place::from_loads(&[vec![&[Window::default(); 9][..]]], 3),
             None
         );
     }
@@ -464,7 +467,7 @@ mod tests {
         let (fast, slow) = (state(30, 80, 240), state(30, 80, 330));
         let mixed = [fast.clone(), slow.clone()].concat();
         let of = |most: &[Window], little: &[Window]| {
-            Place::of_each(&[vec![most; 3], vec![little; 3]], 3).map(Option::unwrap)
+            Place::from_each_load(&[vec![most; 3], vec![little; 3]], 3).map(Option::unwrap)
         };
         // Both were fast for a time: one state for both.
         let [most, little] = of(&mixed, &mixed);
@@ -488,11 +491,11 @@ mod tests {
         // All at one speed, within 10 %, but for one window.
         let mut quiet: Vec<Window> = (0..40).flat_map(|n| state(1, 80, 200 + n % 20)).collect();
         quiet[7].work_ns = Some(135);
-        let chosen = Place::of_loads(&[vec![&quiet[..]; 3]], 3).expect("a state");
+        let chosen = Place::from_loads(&[vec![&quiet[..]; 3]], 3).expect("a state");
         assert!(quiet.iter().filter(|window| chosen.holds(window)).count() >= 39);
         // A neighbour that is gone for a tenth of the time leaves no state of its own.
         let seldom = [state(36, 80, 450), state(4, 80, 240)].concat();
-        let chosen = Place::of_loads(&[vec![&seldom[..]; 3]], 3).expect("a state");
+        let chosen = Place::from_loads(&[vec![&seldom[..]; 3]], 3).expect("a state");
         assert!(
             chosen.holds(&seldom[0]) && !chosen.holds(&seldom[36]),
             "{chosen:?}"
@@ -503,7 +506,7 @@ mod tests {
     fn two_trials_meet_where_both_were() {
         let one = [state(20, 80, 450), state(6, 80, 240)].concat();
         let other = [state(20, 400, 450), state(5, 85, 455)].concat();
-        let chosen = Place::of_pair(&one, &other, 5).expect("a state");
+        let chosen = Place::from_pair(&one, &other, 5).expect("a state");
         assert!(
             chosen.holds(&one[0]) && chosen.holds(&other[20]),
             "{chosen:?}"
@@ -512,8 +515,8 @@ mod tests {
             !chosen.holds(&one[20]) && !chosen.holds(&other[0]),
             "{chosen:?}"
         );
-        assert_eq!(Place::of_pair(&one, &other, 6), None);
-        assert_eq!(Place::of_pair(&one[20..], &other, 5), None);
+        assert_eq!(Place::from_pair(&one, &other, 6), None);
+        assert_eq!(Place::from_pair(&one[20..], &other, 5), None);
     }
 
     #[test]

@@ -94,10 +94,7 @@ impl Gate {
     #[must_use]
     pub fn below(highest: Rate) -> Self {
         Self {
-            offer: Offer {
-                rate: Rate::from_fps(SHARE * highest.fps()),
-                duration: LENGTH,
-            },
+            offer: Offer::new(Rate::from_fps(SHARE * highest.fps()), LENGTH),
             tried: 0,
             judged: 0,
             overloaded: 0,

@@ -99,10 +99,7 @@ mod tests {
         let router = Properties::ideal(Rate::from_fps(1e6));
         let mut pair = Simulated::new(router);
         let run = |load: &f64| {
-            let offer = Offer {
-                rate: Rate::from_fps(*load),
-                duration: Span::from_millis(1_000),
-            };
+            let offer = Offer::new(Rate::from_fps(*load), Span::from_millis(1_000));
             let trial = pair.trial(&offer);
             let verdict = trial.judge(&Rules::default());
             (trial, verdict)

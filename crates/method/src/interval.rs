@@ -41,6 +41,16 @@ impl Interval {
         })
     }
 
+    /// A value without a range.
+    #[must_use]
+    pub const fn from_value(value: f64) -> Self {
+        Self {
+            low: value,
+            middle: value,
+            high: value,
+        }
+    }
+
     /// The same with what other runs in this state would find: the blocks of one run are more alike than runs are.
     #[must_use]
     pub fn of_runs(self) -> Self {

@@ -71,6 +71,7 @@ pub mod statistics;
 pub mod sweep;
 pub mod trial;
 pub mod tune;
+pub mod turns;
 pub mod units;
 pub mod verdict;
 

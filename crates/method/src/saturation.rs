@@ -111,7 +111,7 @@ impl Block {
     #[must_use]
     pub fn in_one_state(one: &Self, other: &Self) -> (Self, Self) {
         let are_saturated = one.is_saturated() && other.is_saturated();
-        let place = Place::of_pair(&one.windows, &other.windows, PAIR_WINDOWS_MIN);
+        let place = Place::from_pair(&one.windows, &other.windows, PAIR_WINDOWS_MIN);
         let at = |place| Some((one.at(&place)?, other.at(&place)?));
         let know = |(one, other): &(Self, Self)| {
             are_saturated || one.ns_per_frame.and(other.ns_per_frame).is_some()
@@ -201,13 +201,13 @@ impl Saturation {
     /// From the blocks of two loads, each in one state of the machine, the same for both if none of them is slower there;
     /// where states are unknown, at one distance for both; where that leaves one of them too little, at its own.
     #[must_use]
-    pub fn of_two_loads(loads: [&[Block]; 2]) -> [Option<Self>; 2] {
-        let places = Place::of_each(&loads.map(windows_of), BLOCKS_MIN);
+    pub fn from_two_loads(loads: [&[Block]; 2]) -> [Option<Self>; 2] {
+        let places = Place::from_each_load(&loads.map(windows_of), BLOCKS_MIN);
         if places.iter().any(Option::is_some) {
             let [most, little] = loads;
             let at = |blocks, place: Option<Place>| match place {
                 Some(place) => Self::at(blocks, place),
-                None => Self::of_all_windows(blocks),
+                None => Self::from_all_windows(blocks),
             };
             let [in_most, in_little] = places;
             return [at(most, in_most), at(little, in_little)];
@@ -235,13 +235,12 @@ impl Saturation {
         let here: Vec<Block> = (blocks.iter().filter(there))
             .filter_map(|block| block.at(&place))
             .collect();
-        let Some(found) = Self::of_all_windows(&here) else {
-            return Self::of_all_windows(blocks);
+        let Some(found) = Self::from_all_windows(&here) else {
+            return Self::from_all_windows(blocks);
         };
-        let works = here.iter().filter_map(|block| match block.distance {
-            Distance::Steady(at) => at.work_ns,
-            Distance::Unknown | Distance::Changed => None,
-        });
+        let works = here
+            .iter()
+            .filter_map(|block| block.distance.steady()?.work_ns);
         let windows = blocks.iter().flat_map(|block| &block.windows);
         let disturbed = windows.clone().filter(|window| window.disturbed).count() as u32;
         let in_another = |window: &&Window| {
@@ -268,16 +267,16 @@ impl Saturation {
     /// windows it stands on the disturbed ones, and says so; `None` with fewer than 3 windows in all.
     #[must_use]
     pub fn from_blocks(blocks: &[Block]) -> Option<Self> {
-        match Place::of_loads(&[windows_of(blocks)], BLOCKS_MIN) {
+        match Place::from_loads(&[windows_of(blocks)], BLOCKS_MIN) {
             Some(place) => Self::at(blocks, place),
-            None => Self::of_all_windows(blocks),
+            None => Self::from_all_windows(blocks),
         }
     }
 
     /// The same from all windows of the blocks of one distance, in whatever state the machine was: what goes with costs
     /// that only whole trials tell.
     #[must_use]
-    pub fn of_all_windows(blocks: &[Block]) -> Option<Self> {
+    pub fn from_all_windows(blocks: &[Block]) -> Option<Self> {
         let distances: Vec<Distance> = blocks.iter().map(|block| block.distance).collect();
         let here = of_one_distance(&distances);
         let elsewhere = (blocks.len() - here.len()) as u32;
@@ -304,10 +303,7 @@ impl Saturation {
         let sent: Vec<f64> = known.iter().map(|block| block.sent.fps()).collect();
         let apart: Vec<f64> = known
             .iter()
-            .filter_map(|block| match block.distance {
-                Distance::Steady(at) => Some(at.round_trip_ns),
-                Distance::Unknown | Distance::Changed => None,
-            })
+            .filter_map(|block| Some(block.distance.steady()?.round_trip_ns))
             .collect();
         let busy_in = |(block, rates): (&&Block, &Vec<f64>)| block.busy_at(median(rates)?);
         let busy: Vec<f64> = known.iter().zip(&rates).filter_map(busy_in).collect();
@@ -534,15 +530,15 @@ mod tests {
             Saturation::from_blocks(&little).unwrap().distance_ns,
             Some(far)
         );
-        let [first, second] = Saturation::of_two_loads([&most, &little]).map(Option::unwrap);
+        let [first, second] = Saturation::from_two_loads([&most, &little]).map(Option::unwrap);
         assert_eq!((first.distance_ns, first.elsewhere), (Some(near), 0));
         assert_eq!((second.distance_ns, second.elsewhere), (Some(near), 1));
         assert!(second.has_few_trials() && !first.has_few_trials());
         assert_eq!(second.forwarding, interval(1.26e6, 1.26e6, 1.26e6));
         // Where nothing of a load is left, it stands on its own.
-        let [_, second] = Saturation::of_two_loads([&most, &little[..1]]);
+        let [_, second] = Saturation::from_two_loads([&most, &little[..1]]);
         assert_eq!(second.unwrap().distance_ns, Some(far));
-        assert_eq!(Saturation::of_two_loads([&most, &[]])[1], None);
+        assert_eq!(Saturation::from_two_loads([&most, &[]])[1], None);
     }
 
     #[test]
@@ -616,7 +612,8 @@ mod tests {
     #[test]
     fn a_state_has_its_own_cost_below_saturation() {
         let block = two_states();
-        let place = Place::of_pair(&block.windows[..10], &block.windows[..10], 6).expect("a state");
+        let place =
+            Place::from_pair(&block.windows[..10], &block.windows[..10], 6).expect("a state");
         let near = block.at(&place).expect("windows there");
         let ns = near.ns_per_frame.expect("a cost");
         assert!((ns - 606.0).abs() < 1e-6, "{ns}");

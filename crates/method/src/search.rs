@@ -19,6 +19,14 @@ pub struct Offer {
     pub duration: Span,
 }
 
+impl Offer {
+    /// So much for so long.
+    #[must_use]
+    pub const fn new(rate: Rate, duration: Span) -> Self {
+        Self { rate, duration }
+    }
+}
+
 /// What to do next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {

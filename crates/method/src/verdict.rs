@@ -89,6 +89,14 @@ pub enum Verdict {
     Void(Void),
 }
 
+impl Verdict {
+    /// Whether it says something of the DUT.
+    #[must_use]
+    pub const fn counts(&self) -> bool {
+        matches!(self, Self::Lossless | Self::Lossy { .. })
+    }
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -190,6 +190,12 @@ pub struct Interval<T> {
     pub high: T,
 }
 
+impl<T> From<[T; 3]> for Interval<T> {
+    fn from([low, median, high]: [T; 3]) -> Self {
+        Self { low, median, high }
+    }
+}
+
 impl From<Interval<u64>> for Interval<f64> {
     fn from(Interval { low, median, high }: Interval<u64>) -> Self {
         let [low, median, high] = [low, median, high].map(|end| end as f64);

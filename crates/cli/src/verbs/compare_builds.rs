@@ -15,8 +15,9 @@ use anyhow::{Context, Result, ensure};
 use build::{Build, Found};
 use mpps_lab::clock::{Deadline, monotonic_ns};
 use mpps_lab::jobs::ResultObserver;
-use mpps_lab::jobs::compare::{FIXED_SHARE, Measured, Outcome, alike, order, share_loads};
+use mpps_lab::jobs::compare::{FIXED_SHARE, Measured, Outcome, alike, share_loads};
 use mpps_method::compare::{Comparison, Measure, Rule, Turn, rate};
+use mpps_method::turns::TurnOrder;
 use mpps_method::{Rate, Span};
 use mpps_record::ComparisonLine;
 
@@ -158,7 +159,7 @@ impl Turns<'_> {
                 break;
             }
             let begun_ns = monotonic_ns();
-            for place in order(half_round) {
+            for place in TurnOrder::from_half_round(half_round).places() {
                 let loads = [self.builds[place].forwards.overload(), fixed].map(words);
                 let found = self.run(place, &loads)?;
                 let [overloaded, fixed] = &found[..] else {

@@ -44,17 +44,13 @@ fn rights(root: &Root) -> Check {
     });
     let missing = missing.known().cloned().unwrap_or_default();
     if kernel::effective_uid() != 0 {
-        return Check::new(Subject::RIGHTS, State::Lacks, "not root");
+        return Check::lacks(Subject::RIGHTS, "not root");
     }
     if missing.is_empty() {
-        Check::new(
-            Subject::RIGHTS,
-            State::Good,
-            "root, with every capability needed",
-        )
+        Check::good(Subject::RIGHTS, "root, with every capability needed")
     } else {
         let seen = format!("root without {}", missing.join(", "));
-        Check::new(Subject::RIGHTS, State::Lacks, seen)
+        Check::lacks(Subject::RIGHTS, seen)
     }
 }
 
@@ -74,11 +70,11 @@ fn kernel_version(facts: &Facts) -> Check {
                 "Linux {} ({major}.{minor} or newer is needed)",
                 release.text
             );
-            Check::new(Subject::KERNEL, State::Good, seen)
+            Check::good(Subject::KERNEL, seen)
         }
         Ok(release) => {
             let seen = format!("Linux {}, older than {major}.{minor}", release.text);
-            Check::new(Subject::KERNEL, State::Lacks, seen)
+            Check::lacks(Subject::KERNEL, seen)
         }
         Err(error) => {
             let why = facts
@@ -93,9 +89,9 @@ fn kernel_version(facts: &Facts) -> Check {
 fn types(root: &Root) -> Check {
     const BTF: &str = "/sys/kernel/btf/vmlinux";
     if root.path(BTF).exists() {
-        Check::new(Subject::BTF, State::Good, BTF)
+        Check::good(Subject::BTF, BTF)
     } else {
-        Check::new(Subject::BTF, State::Lacks, format!("{BTF} is not there"))
+        Check::lacks(Subject::BTF, format!("{BTF} is not there"))
     }
 }
 
@@ -104,11 +100,10 @@ fn kernel_threads() -> Check {
     match seen {
         Ok(threads) if !threads.is_empty() => {
             let seen = format!("visible ({} of ksoftirqd)", threads.len());
-            Check::new(Subject::KERNEL_THREADS, State::Good, seen)
+            Check::good(Subject::KERNEL_THREADS, seen)
         }
-        Ok(_) => Check::new(
+        Ok(_) => Check::lacks(
             Subject::KERNEL_THREADS,
-            State::Lacks,
             "none visible: mpps runs in a process namespace of its own",
         ),
         Err(error) => Check::untried(Subject::KERNEL_THREADS, &error.to_string()),
@@ -118,8 +113,8 @@ fn kernel_threads() -> Check {
 fn ipv6(root: &Root) -> Check {
     const SETTING: &str = "/proc/sys/net/ipv6/conf/all/forwarding";
     match root.text(SETTING) {
-        Reading::Known(_) => Check::new(Subject::IPV6, State::Good, "forwarding can be set"),
-        Reading::Unreadable { unreadable } => Check::new(Subject::IPV6, State::Lacks, unreadable),
+        Reading::Known(_) => Check::good(Subject::IPV6, "forwarding can be set"),
+        Reading::Unreadable { unreadable } => Check::lacks(Subject::IPV6, unreadable),
     }
 }
 
@@ -132,22 +127,20 @@ fn clang(root: &Root) -> Check {
         .map(|folder| format!("{folder}/clang"))
         .find(|program| root.path(program).is_file());
     match found {
-        Some(program) => Check::new(Subject::CLANG, State::Good, program),
-        None => Check::new(Subject::CLANG, State::Lacks, "no clang on PATH"),
+        Some(program) => Check::good(Subject::CLANG, program),
+        None => Check::lacks(Subject::CLANG, "no clang on PATH"),
     }
 }
 
 fn nics(root: &Root) -> Check {
     match nic::names(root) {
-        Reading::Known(names) if names.len() >= 2 => {
-            Check::new(Subject::NICS, State::Good, names.join(", "))
-        }
+        Reading::Known(names) if names.len() >= 2 => Check::good(Subject::NICS, names.join(", ")),
         Reading::Known(names) if names.is_empty() => {
-            Check::new(Subject::NICS, State::Lacks, "none in this namespace")
+            Check::lacks(Subject::NICS, "none in this namespace")
         }
         Reading::Known(names) => {
             let seen = format!("{} alone; a pair is needed", names.join(", "));
-            Check::new(Subject::NICS, State::Lacks, seen)
+            Check::lacks(Subject::NICS, seen)
         }
         Reading::Unreadable { unreadable } => Check::untried(Subject::NICS, &unreadable),
     }
@@ -186,11 +179,7 @@ fn siblings(root: &Root) -> Check {
         }
         Reading::Known(None) => {}
     }
-    Check::new(
-        Subject::SIBLINGS,
-        State::Good,
-        "tester and DUT have cores of their own",
-    )
+    Check::good(Subject::SIBLINGS, "tester and DUT have cores of their own")
 }
 
 fn memory(facts: &Facts) -> Check {

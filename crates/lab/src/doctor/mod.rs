@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn each_subject_is_told_once_in_order() {
-        let good = |subject| Check::new(subject, State::Good, "");
+        let good = |subject| Check::good(subject, "");
         let (memory, rights) = (good(Subject::MEMORY), good(Subject::RIGHTS));
         let checks = in_order(&[memory, rights], true);
         let subjects = checks.iter().map(|check| check.subject);

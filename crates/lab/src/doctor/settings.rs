@@ -48,11 +48,7 @@ fn real_time(facts: &Facts) -> Check {
         );
     };
     if runtime < 0 {
-        return Check::new(
-            Subject::REAL_TIME,
-            State::Good,
-            "real-time threads are never stopped",
-        );
+        return Check::good(Subject::REAL_TIME, "real-time threads are never stopped");
     }
     let share = runtime as f64 / period.max(1) as f64;
     let seen = format!("real-time threads may have {:.0} % of a CPU", share * 100.0);
@@ -78,7 +74,7 @@ fn jit(facts: &Facts) -> Check {
             ),
         ),
         // Only root may read the second.
-        (Some(_), None) => Check::new(Subject::JIT, State::Good, "on"),
+        (Some(_), None) => Check::good(Subject::JIT, "on"),
         (None, _) => Check::untried(Subject::JIT, "net.core.bpf_jit_enable cannot be read"),
     }
 }
@@ -118,9 +114,8 @@ fn governor(facts: &Facts) -> Check {
             let steady = governors.keys().all(|name| name == "performance");
             Check::good_if(Subject::GOVERNOR, steady, each.join(", "))
         }
-        Reading::Unreadable { .. } => Check::new(
+        Reading::Unreadable { .. } => Check::good(
             Subject::GOVERNOR,
-            State::Good,
             "this kernel scales no frequencies (a hypervisor may)",
         ),
     }
@@ -128,11 +123,7 @@ fn governor(facts: &Facts) -> Check {
 
 fn idle_states(facts: &Facts) -> Check {
     let Some(states) = facts.cpu.idle.states.known() else {
-        return Check::new(
-            Subject::IDLE_STATES,
-            State::Good,
-            "this kernel chooses no idle states",
-        );
+        return Check::good(Subject::IDLE_STATES, "this kernel chooses no idle states");
     };
     let deep: Vec<String> = states
         .iter()

@@ -179,6 +179,14 @@ impl Check {
         }
     }
 
+    pub(super) fn good(subject: Subject, seen: impl Into<String>) -> Self {
+        Self::new(subject, State::Good, seen)
+    }
+
+    pub(super) fn lacks(subject: Subject, seen: impl Into<String>) -> Self {
+        Self::new(subject, State::Lacks, seen)
+    }
+
     /// Good, or it costs something.
     pub(super) fn good_if(subject: Subject, good: bool, seen: impl Into<String>) -> Self {
         let state = if good { State::Good } else { State::Costs };
@@ -191,8 +199,8 @@ impl Check {
         result: &Result<String, E>,
     ) -> Self {
         match result {
-            Ok(seen) => Self::new(subject, State::Good, seen),
-            Err(error) => Self::new(subject, State::Lacks, error.to_string()),
+            Ok(seen) => Self::good(subject, seen),
+            Err(error) => Self::lacks(subject, error.to_string()),
         }
     }
 

@@ -57,11 +57,7 @@ fn parts() -> Result<Vec<Check>, BedError> {
         Ok(bed) => bed,
         Err(error @ BedError::NotRestored(..)) => return Err(error),
         Err(error) => {
-            return Ok(vec![Check::new(
-                Subject::BED,
-                State::Lacks,
-                error.to_string(),
-            )]);
+            return Ok(vec![Check::lacks(Subject::BED, error.to_string())]);
         }
     };
     let stood = "three namespaces, two links, raised and lowered".to_owned();
@@ -72,7 +68,7 @@ fn parts() -> Result<Vec<Check>, BedError> {
         Check::tried(Subject::LIVE_FRAMES, &live_frames(&bed)),
     ];
     bed.lower()?;
-    checks.push(Check::new(Subject::BED, State::Good, stood));
+    checks.push(Check::good(Subject::BED, stood));
     Ok(checks)
 }
 
@@ -84,7 +80,7 @@ fn whole(subject: Subject, front: Front, port: PortKind) -> Result<Check, BedErr
     let bed = match plan(front).and_then(|plan| Bed::raise(&plan)) {
         Ok(bed) => bed,
         Err(error @ BedError::NotRestored(..)) => return Err(error),
-        Err(error) => return Ok(Check::new(subject, State::Lacks, error.to_string())),
+        Err(error) => return Ok(Check::lacks(subject, error.to_string())),
     };
     let traffic = Traffic {
         port,
@@ -135,7 +131,7 @@ fn live_frames(bed: &Bed) -> Result<String, TesterError> {
         id: 1,
         ..Order::default()
     };
-    let outcome = sender.send(order, &port.netns, &WhileSending::NOBODY)?;
+    let outcome = sender.send(order, &port.netns, &WhileSending::UNTIL_ENDED)?;
     match outcome.sent[0] {
         0 => Err(TesterError::Linux(mpps_linux::Error::from_text(
             "send live frames from",

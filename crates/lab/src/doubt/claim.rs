@@ -8,10 +8,7 @@ use mpps_method::{
 
 /// The rules a trial was judged by.
 pub(super) fn rules(measurer: &dyn Measurer, trial: &Trial) -> Rules {
-    measurer.rules(&Offer {
-        rate: trial.offered,
-        duration: trial.duration,
-    })
+    measurer.rules(&Offer::new(trial.offered, trial.duration))
 }
 
 /// The claim of a result. `Throughput` takes a goal that tolerates nothing, a final trial of 60 s, and no trial

@@ -12,8 +12,7 @@ const AS_MUCH: f64 = 0.9;
 
 /// `passed`: what a search before the series found without loss.
 pub(super) fn doubts(trials: &[(Trial, Verdict)], passed: Option<Rate>) -> Vec<Doubt> {
-    let judged = |verdict: Verdict| matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. });
-    let counted = trials.iter().filter(|(_, verdict)| judged(*verdict));
+    let counted = trials.iter().filter(|(_, verdict)| verdict.counts());
     let loads: Vec<Load> = counted.filter_map(|(trial, _)| Load::new(trial)).collect();
     let below = passed.and_then(|passed| lost_below(&loads, passed));
     lost_more(&loads)

@@ -45,7 +45,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
 }
 
 /// Whether these trials had the CPUs to themselves, and `all` of them the same speed.
-pub(super) fn trial_doubts<'a>(
+pub(crate) fn trial_doubts<'a>(
     around: &Surroundings,
     all: impl IntoIterator<Item = &'a (Trial, Verdict), IntoIter: Clone>,
     trials: &[(Trial, Verdict)],

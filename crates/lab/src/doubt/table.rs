@@ -7,7 +7,7 @@ const DESTINATIONS_ENOUGH: u64 = 65_536;
 /// Fewer routes than this lie in the caches whatever is sent; what a router has by itself is far below.
 const TABLE: u64 = 1_000;
 
-pub(super) fn doubts(table: Option<TableMet>) -> Vec<Doubt> {
+pub(crate) fn doubts(table: Option<TableMet>) -> Vec<Doubt> {
     let rules = [few_destinations, half_meets_table, part_of_destinations];
     let rules = rules.iter().filter_map(|rule| rule(table?));
     rules.collect()

@@ -22,7 +22,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     doubts.into_iter().flatten().collect()
 }
 
-pub(super) fn not_offered(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+pub(crate) fn not_offered(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     let is_short = |(_, verdict): &&(Trial, Verdict)| matches!(verdict, Verdict::NotOffered(_));
     let short = trials.iter().filter(is_short).count();
     // A search needs this number at one load to find the tester's limit; the last one confirms it.

@@ -2,11 +2,9 @@
 
 use super::gateway::interface_of;
 use super::{
-    Cleared, Family, FibError, Gateway, LoadPlan, Loaded, MAIN_TABLE, PROTOCOL, Pointing, Spread,
-    clear, contents, load, ours,
+    Cleared, Family, FibError, Gateway, LoadPlan, Loaded, PROTOCOL, clear, contents, load, ours,
 };
 use crate::bed::Bed;
-use crate::destinations::{BED_V4, BED_V6};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use mpps_linux::links;
 use mpps_linux::netns::NetNs;
@@ -17,11 +15,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Next hops of a bed at most: each has a nexthop object of its own.
 pub const NEXT_HOPS_MAX: u16 = 1_024;
 
-/// The networks of each bed: no loaded prefix may draw away what is delivered there.
+/// The networks of each bed: no loaded prefix may draw away what the DUT delivers or answers there.
 #[must_use]
 pub fn bed_networks() -> Vec<IpNet> {
-    let v4 = Ipv4Net::new_assert(Ipv4Addr::from(BED_V4.0), BED_V4.1);
-    let v6 = Ipv6Net::new_assert(Ipv6Addr::from(BED_V6.0), BED_V6.1);
+    let v4 = Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 0, 0), 15);
+    let v6 = Ipv6Net::new_assert(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 0), 48);
     vec![v4.into(), v6.into()]
 }
 
@@ -43,13 +41,7 @@ pub fn load_by(
             name = bed.name()
         )));
     }
-    let plan = LoadPlan {
-        via: self::next_hops(bed, next_hops),
-        spread: Spread::Hash,
-        pointing: Pointing::Best,
-        table: MAIN_TABLE,
-        metric: None,
-    };
+    let plan = LoadPlan::new(self::next_hops(bed, next_hops));
     load_into(bed, table, &plan, progress)
 }
 

@@ -9,7 +9,7 @@ mod play;
 pub use play::Replay;
 
 use super::bed::{add_neighbours, next_hops};
-use super::{Family, FibError, LoadPlan, MAIN_TABLE, Pointing, Spread, load, ours, router};
+use super::{Family, FibError, LoadPlan, load, ours, router};
 use crate::bed::Bed;
 use ipnet::IpNet;
 use mpps_linux::routes::{Bulk, Request, Route, Via};
@@ -80,13 +80,7 @@ impl ReplayedChanges {
             Some(IpNet::V6(_)) => Family::V6,
             _ => Family::V4,
         };
-        let plan = LoadPlan {
-            via: next_hops(bed, 2),
-            spread: Spread::Hash,
-            pointing: Pointing::Best,
-            table: MAIN_TABLE,
-            metric: None,
-        };
+        let plan = LoadPlan::new(next_hops(bed, 2));
         let (stamp, via, bulk) = router(bed)?.run(|| {
             add_neighbours(bed, &plan.via)?;
             let (stamp, via) = load::pointing(family, &plan)?;

@@ -39,6 +39,21 @@ pub struct LoadPlan {
     pub metric: Option<u32>,
 }
 
+impl LoadPlan {
+    /// The usual one of a measurement: into the main table, where a prefix has the same next hop whatever else the table
+    /// holds.
+    #[must_use]
+    pub const fn new(via: Vec<Gateway>) -> Self {
+        Self {
+            via,
+            spread: Spread::Hash,
+            pointing: Pointing::Best,
+            table: super::MAIN_TABLE,
+            metric: None,
+        }
+    }
+}
+
 /// What became of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {

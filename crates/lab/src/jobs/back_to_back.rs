@@ -269,10 +269,10 @@ fn burst(
 ) -> Result<(Trial, Verdict), JobError> {
     for _ in 0..VOID_AT_MOST {
         let trial = measurer.burst(frames)?;
-        let offer = Offer {
-            rate: Rate::from_frames(frames, trial.duration).unwrap_or_default(),
-            duration: trial.duration,
-        };
+        let offer = Offer::new(
+            Rate::from_frames(frames, trial.duration).unwrap_or_default(),
+            trial.duration,
+        );
         let mut rules = measurer.rules(&offer);
         // Steal comes in ticks of 10 ms, a burst lasts less: only stalls can tell here. A burst in two parts is none.
         rules.steal_max = f64::INFINITY;
@@ -280,7 +280,7 @@ fn burst(
         let sent = measurer.frames();
         let Judged { trial, verdict, .. } =
             trials.judged(Phase::Burst, sent, offer, &rules, trial)?;
-        if matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. }) {
+        if verdict.counts() {
             return Ok((trial, verdict));
         }
     }

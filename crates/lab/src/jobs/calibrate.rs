@@ -9,9 +9,10 @@ mod limits;
 
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
+use crate::search::measurer::Measurer;
 use crate::tester::{Fault, PlantedFault, ReceiverMode, Tester};
 use crate::traffic::Traffic;
-use crate::trial::{self, rules};
+use crate::trial;
 use mpps_ebpf::instruments::fault::Planted;
 use mpps_method::{Offer, Trial, Verdict};
 use mpps_record::CalibrationLine;
@@ -201,10 +202,9 @@ fn with_fault(
     for _ in 0..REPEATS {
         let planted = PlantedFault::plant(fault, tester.bed, tester.ways()[0])?;
         let trial = trial::run(tester, &offer)?;
-        let (frames, rules) = (&tester.traffic.frames, rules::choose(tester, &offer));
         let Judged { trial, verdict, .. } =
-            trials.judged(Phase::Calibration, frames, offer, &rules, trial)?;
-        if matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. }) {
+            tester.judge(Phase::Calibration, offer, trial, trials)?;
+        if verdict.counts() {
             return Ok((planted.planted()?, trial));
         }
         last = Some(verdict);

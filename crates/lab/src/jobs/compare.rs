@@ -16,6 +16,7 @@ pub(super) use forwards::is_alike;
 pub use forwards::{Forwards, alike, share_loads};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::compare::{Compared, Comparison, Measure, Rule, Turn, rate};
+use mpps_method::turns::TurnOrder;
 use mpps_method::{ChangesMade, Offer, Rate, Span, Trial};
 
 /// Trials at overload that tell where to begin, for each variant: at least, and at most where all were disturbed.
@@ -117,13 +118,9 @@ impl Standing<'_> {
         // Through the router there is always a trial.
         let overload = paced(&mut self.tester, load, Phase::Overload, trials)?.unwrap_or_default();
         let at_overload = trials.told();
-        let offer = Offer {
-            rate: fixed,
-            duration: TRIAL,
-        };
+        let offer = Offer::new(fixed, TRIAL);
         let trial = trial::run(&mut self.tester, &offer)?;
-        let (frames, rules) = (&self.tester.traffic.frames, self.tester.rules(&offer));
-        let judged = trials.judged(Phase::Fixed, frames, offer, &rules, trial)?;
+        let judged = (self.tester).judge(Phase::Fixed, offer, trial, trials)?;
         self.add_changes(&overload);
         self.add_changes(&judged.trial);
         self.turns.push(Turn {
@@ -263,22 +260,7 @@ fn set_loads(standing: &mut [Standing<'_>]) {
     }
 }
 
-/// Whether the last variant comes first in this half of a round: A B, B A, B A, A B.
-const fn is_backwards(half_round: u64) -> bool {
-    matches!(half_round % 4, 1 | 2)
-}
-
-/// The order of two in this half of a round: A B, B A, B A, A B.
-#[must_use]
-pub const fn order(half_round: u64) -> [usize; 2] {
-    if is_backwards(half_round) {
-        [1, 0]
-    } else {
-        [0, 1]
-    }
-}
-
-/// Turns until each comparison has ended or the time is spent: A B, B A, B A, A B.
+/// Turns until each comparison has ended or the time is spent.
 fn in_turns(
     standing: &mut [Standing<'_>],
     fixed: Rate,
@@ -297,16 +279,12 @@ fn in_turns(
             break;
         }
         let begun_ns = monotonic_ns();
-        let backwards = is_backwards(half_round);
-        if backwards {
-            wanted.reverse();
-        }
+        let order = TurnOrder::from_half_round(half_round);
+        order.arrange(&mut wanted);
         for variant in &mut wanted {
             variant.turn(fixed, trials)?;
         }
-        if backwards {
-            wanted.reverse();
-        }
+        order.arrange(&mut wanted);
         let mut turned = wanted.into_iter();
         let base = turned.next().and_then(|first| first.turns.last());
         for variant in turned {

@@ -20,7 +20,7 @@ mod turned;
 mod wire;
 
 use super::fixed_load::FixedLoadPlan;
-use super::sizes::{self, counts};
+use super::sizes;
 use super::throughput::{self, first_burst};
 use super::{JobError, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
@@ -29,9 +29,8 @@ use crate::line::{self, interval};
 use crate::profile::Completeness;
 use crate::search::exit_program;
 use crate::search::measurer::Measurer;
-use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, sent};
+use crate::search::saturation::{FIRST_BURST, SENDER_MAX, little_more, sent};
 use crate::tester::{EvidenceProbe, Fault, PlantedFault, Tester, TesterError};
-use crate::traffic::Traffic;
 use load::{Saturated, forwards, is_overloaded, load_of};
 use look::{Beside, Look};
 use lower::IN_TURNS;
@@ -106,10 +105,7 @@ fn measure_size(
     trials: &mut Trials<'_>,
 ) -> Result<Option<f64>, JobError> {
     let offer = &plan.offer;
-    let traffic = Traffic {
-        frames: frames.clone(),
-        ..offer.traffic.clone()
-    };
+    let traffic = offer.traffic.with_frames(frames);
     let longest = offer.time.max(IN_TURNS);
     let frames_max = SENDER_MAX.frames_in(longest).max(FIRST_BURST);
     let (tester, sends) = throughput::raise(bed, &traffic, frames_max, offer.receiver, first)?;
@@ -145,10 +141,7 @@ fn measure_size(
 /// Plants a program on the router's path that spins so long for each frame.
 fn burn(tester: &Tester<'_>, ns: Option<u64>) -> Result<Option<PlantedFault>, TesterError> {
     let plant = |delay_ns| {
-        let fault = Fault {
-            delay_ns,
-            ..Fault::NONE
-        };
+        let fault = Fault::spin(delay_ns);
         PlantedFault::plant_on_router(fault, tester.bed, tester.ways()[0])
     };
     ns.map(plant).transpose()
@@ -251,10 +244,7 @@ impl Explainer<'_> {
         let mut most = self.find_rate(trials)?;
         for turn in 0..turns {
             // The same load for both.
-            let rate = match most {
-                0.0 => self.sends,
-                most => Rate::from_fps(most * LITTLE_MORE),
-            };
+            let rate = overload(most, self.sends);
             let mut tried = wires.turn(self, (turn, rate), trials)?;
             let rates = tried.router.iter().flatten().filter_map(forwards);
             most = rates.fold(most, f64::max);
@@ -279,11 +269,12 @@ impl Explainer<'_> {
             && self.depth == Depth::LowerLoads
         {
             // One more, in which drops are counted. That costs each of them time, so the trial tells nothing else.
-            let rate = match most {
-                0.0 => self.sends,
-                most => Rate::from_fps(most * LITTLE_MORE),
-            };
-            let last = self.trial(rate, Phase::Overload, Beside::Drops, trials)?;
+            let last = self.trial(
+                overload(most, self.sends),
+                Phase::Overload,
+                Beside::Drops,
+                trials,
+            )?;
             evidence.drops = last.evidence.drops;
         }
         keep_whole(&mut sampled);
@@ -293,7 +284,7 @@ impl Explainer<'_> {
             .collect();
         self.keep_alike(&mut sampled);
         if self.depth == Depth::LowerLoads {
-            let loads = [most, wires.most].map(|fps| Rate::from_fps(fps * LITTLE_MORE));
+            let loads = [most, wires.most].map(little_more);
             let exit = exit_program::measure(&mut self.tester, loads, None)?;
             match wires.tell(&sampled, self.sends, exit) {
                 Ok(wire) => line.wire = Some(Box::new(wire)),
@@ -349,10 +340,7 @@ impl Explainer<'_> {
         beside: Beside,
         trials: &mut Trials<'_>,
     ) -> Result<Profiled, JobError> {
-        let offer = Offer {
-            rate: rate.min(SENDER_MAX),
-            duration: self.time,
-        };
+        let offer = Offer::new(rate.min(SENDER_MAX), self.time);
         let mut looked = None;
         let (judged, void) = sizes::repeat_void(|| {
             let one = (self.look).trial(&mut self.tester, (phase, offer), beside, trials)?;
@@ -367,9 +355,17 @@ impl Explainer<'_> {
     }
 }
 
+/// A load a little above what is forwarded at most, frames/s; all that the sender can where that is not known.
+fn overload(most: f64, sends: Rate) -> Rate {
+    match most {
+        0.0 => sends,
+        most => little_more(most),
+    }
+}
+
 /// Leaves out what the machine disturbed, unless there is nothing else.
 fn keep_whole(sampled: &mut Vec<Profiled>) {
-    let is_whole = |one: &Profiled| counts(&one.judged);
+    let is_whole = |one: &Profiled| one.judged.verdict.counts();
     if sampled.iter().any(is_whole) {
         sampled.retain(is_whole);
     }

@@ -79,10 +79,7 @@ pub fn measure(
 ) -> Option<JobError> {
     let frames_max = SENDER_MAX.frames_in(plan.time).max(FIRST_BURST);
     each_size(plan, observer, |frames| {
-        let traffic = Traffic {
-            frames: frames.clone(),
-            ..plan.traffic.clone()
-        };
+        let traffic = plan.traffic.with_frames(frames);
         let raised = throughput::raise(bed, &traffic, frames_max, plan.receiver, first_burst);
         raised.map(|(tester, _)| tester)
     })
@@ -171,10 +168,7 @@ fn offer(
         Load::At(rate) => rate,
         Load::Max => sent(&measurer.burst(FIRST_BURST)?).min(SENDER_MAX),
     };
-    let offer = Offer {
-        rate,
-        duration: plan.time,
-    };
+    let offer = Offer::new(rate, plan.time);
     let (mut trials, mut changes) = (Vec::new(), Vec::new());
     for _ in 0..plan.trials {
         let (judged, disturbed) = repeat(measurer, load, offer, Phase::Fixed, told)?;
@@ -245,8 +239,7 @@ fn repeat(
             }
         };
         let offered = offer_of(&trial);
-        let (frames, rules) = (measurer.frames(), measurer.rules(&offered));
-        told.judged(phase, frames, offered, &rules, trial)
+        measurer.judge(phase, offered, trial, told)
     })
 }
 
@@ -255,8 +248,5 @@ fn sent(trial: &Trial) -> Rate {
 }
 
 fn offer_of(trial: &Trial) -> Offer {
-    Offer {
-        rate: trial.offered,
-        duration: trial.duration,
-    }
+    Offer::new(trial.offered, trial.duration)
 }

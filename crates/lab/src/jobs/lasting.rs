@@ -5,16 +5,17 @@
 //! measured before and afterwards. Once a second the receiver's count is read. [`Management`](crate::tester::Management) asks the router's own address all the time.
 
 use super::recovery::{self, Recovery};
-use super::sizes::{self, counts};
+use super::sizes;
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::clock::monotonic_ns;
 use crate::facts::{self, Root};
 use crate::line::{self, whole_fps};
+use crate::search::measurer::Measurer;
 use crate::tester::{Question, Tester, TesterError};
 use crate::traffic::Traffic;
-use crate::trial::{self, Passed, rules};
+use crate::trial::{self, Passed};
 use mpps_linux::clock::thread_ns;
 use mpps_linux::procstat;
 use mpps_method::{Disturbance, FrameSpec, Offer, Rate, Span};
@@ -213,12 +214,11 @@ fn overload(
     line.watching_ns = watching_ns;
     let stepped = stepped?;
     let loss = stepped.loss;
-    let (frames, rules) = (&tester.traffic.frames, rules::choose(tester, high));
-    let judged = trials.judged(Phase::Recovery, frames, *high, &rules, stepped.trial)?;
+    let judged = tester.judge(Phase::Recovery, *high, stepped.trial, trials)?;
     line.trial = Some(judged.number);
     line.verdict = Some(line::verdict(&judged.verdict));
     line.verdict_text = Some(judged.verdict.to_string());
-    let does_count = counts(&judged);
+    let does_count = judged.verdict.counts();
     if does_count {
         tell(line, Recovery::new(dropped, &loss));
     }

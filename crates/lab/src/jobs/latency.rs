@@ -5,19 +5,20 @@
 //! slows both. What the wire shows is the bed's own latency. It stands beside the router's and is never subtracted.
 
 mod awake;
+mod doubts;
 
 use self::awake::Watch;
-use super::sizes::{self, SearchedRate, counts};
+use super::sizes::{self, SearchedRate};
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
-use crate::doubt;
 use crate::line::{self, whole_fps};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{self, FIRST_BURST, SENDER_MAX};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
+use mpps_method::turns::TurnOrder;
 use mpps_method::{Counts, FrameSpec, Histogram, Offer, Rate, Span, Trial, Verdict};
 use mpps_record::{self as record, LatencyLine};
 
@@ -94,12 +95,12 @@ impl PathLatency {
     /// The trials that count: the DUT got the load, and the machine disturbed them little. What was lost is no reason to leave
     /// a trial out, nor how long a frame took.
     pub fn counted(&self) -> impl Iterator<Item = &Judged> {
-        self.trials.iter().filter(|judged| counts(judged))
+        self.trials.iter().filter(|judged| judged.verdict.counts())
     }
 
     /// The trials that do not.
     pub fn left_out(&self) -> impl Iterator<Item = &Judged> {
-        self.trials.iter().filter(|judged| !counts(judged))
+        self.trials.iter().filter(|judged| !judged.verdict.counts())
     }
 
     /// How long each frame took that arrived.
@@ -229,10 +230,7 @@ fn measure_size(
         line.throughput_fps = throughput.map(whole_fps);
         (place, forwards_at_most) = (found.receiver, found.forwards_at_most);
     }
-    let traffic = Traffic {
-        frames: frames.clone(),
-        ..plan.measurement.traffic.clone()
-    };
+    let traffic = plan.measurement.traffic.with_frames(frames);
     let mut tester = raise(bed, &traffic, plan.time, place)?;
     tester.warm_up = plan.measurement.warm_up;
     tester.forwards_at_most = forwards_at_most;
@@ -242,7 +240,7 @@ fn measure_size(
     let ended = at_loads(&mut tester, plan, throughput, &mut loads, trials);
     let asleep = watch.as_ref().and_then(Watch::why_asleep);
     line.cpus_awake = watch.is_some() && asleep.is_none();
-    let doubts = doubt::latency_doubts(&tester.surroundings(), &loads, asleep);
+    let doubts = doubts::doubts(&tester.surroundings(), &loads, asleep);
     line.doubts = line::doubts(&doubts);
     line.loads = loads.iter().map(LoadLatency::line).collect();
     ended
@@ -331,10 +329,7 @@ pub fn at_load(
     time: Span,
     trials: &mut Trials<'_>,
 ) -> Result<LoadLatency, JobError> {
-    let offer = Offer {
-        rate: load,
-        duration: turn(time),
-    };
+    let offer = Offer::new(load, turn(time));
     let wanted = time.as_nanos().div_ceil(offer.duration.as_nanos().max(1));
     let (mut router, mut bed) = (PathLatency::default(), None::<PathLatency>);
     let is_short = |path: &PathLatency| path.time() < time;
@@ -344,7 +339,7 @@ pub fn at_load(
             break;
         }
         let mut turns = [Phase::Latency, Phase::Wire];
-        turns.rotate_left((round % 2) as usize);
+        TurnOrder::new(round as u32).arrange(&mut turns);
         for phase in turns {
             let timed = |tester: &mut Tester<'_>| tester.trial(&offer);
             let judged = saturation::through(tester, phase, offer, trials, timed)?;

@@ -148,7 +148,7 @@ fn offer_each(
             // Steps of a tenth are no binary numbers.
             load_share: (share * 1e6).round() / 1e6,
             load_fps: whole_fps(load),
-            measured: sizes::counts(&judged).then(|| measured(&judged.trial)),
+            measured: judged.verdict.counts().then(|| measured(&judged.trial)),
             verdict: line::verdict(&judged.verdict),
             verdict_text: judged.verdict.to_string(),
             trial: judged.number,
@@ -185,14 +185,10 @@ fn offer(
     rate: Rate,
     trials: &mut Trials<'_>,
 ) -> Result<(Judged, u32), JobError> {
-    let offer = Offer {
-        rate,
-        duration: plan.time(),
-    };
+    let offer = Offer::new(rate, plan.time());
     sizes::repeat_void(|| {
         let trial = measurer.trial(&offer)?;
-        let rules = measurer.rules(&offer);
-        trials.judged(Phase::Loss, measurer.frames(), offer, &rules, trial)
+        measurer.judge(Phase::Loss, offer, trial, trials)
     })
 }
 

@@ -3,7 +3,7 @@
 //! One trial has both loads: 110 % of the throughput, then half of that, without a break. The recovery time is from the drop
 //! to the departure of the last frame that was lost before a tenth of the time without loss, by the sender's marks and the receiver's bit for each frame.
 
-use super::sizes::{self, SearchedRate, counts};
+use super::sizes::{self, SearchedRate};
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
@@ -13,7 +13,6 @@ use crate::line::{self, whole_fps};
 use crate::search::measurer::Measurer;
 use crate::tester::{PortKind, Tester};
 use crate::traffic::Traffic;
-use crate::trial::rules;
 use crate::trial::{self, LossEnd, Stepped};
 use mpps_method::{FrameSpec, Offer, Rate, Span, statistics};
 use mpps_record::RecoveryLine;
@@ -109,7 +108,7 @@ impl Recovery {
 impl RecoveryTrial {
     /// From when the load dropped, and how the loss ended. A trial that does not count tells nothing of either.
     fn new(judged: Judged, void: u32, dropped: Option<Span>, loss: &LossEnd) -> Self {
-        let (recovery, lost_later) = match counts(&judged) {
+        let (recovery, lost_later) = match judged.verdict.counts() {
             true => (Recovery::new(dropped, loss), loss.later),
             false => (Recovery::NotMeasured, 0),
         };
@@ -172,10 +171,7 @@ fn measure_size(
     line: &mut RecoveryLine,
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
-    let traffic = Traffic {
-        frames: frames.clone(),
-        ..plan.measurement.traffic.clone()
-    };
+    let traffic = plan.measurement.traffic.with_frames(frames);
     if !can_step(&traffic) {
         return Err(JobError::NoStep);
     }
@@ -183,14 +179,8 @@ fn measure_size(
         Some(found) => found,
         None => sizes::search_rate(bed, &plan.measurement, frames, trials)?,
     };
-    let high = Offer {
-        rate: overload(&found),
-        duration: plan.overload,
-    };
-    let low = Offer {
-        rate: Rate::from_fps(high.rate.fps() * DROP),
-        duration: plan.after,
-    };
+    let high = Offer::new(overload(&found), plan.overload);
+    let low = Offer::new(Rate::from_fps(high.rate.fps() * DROP), plan.after);
     line.throughput_fps = Some(whole_fps(found.rate));
     line.overload_fps = Some(whole_fps(high.rate));
     line.receiver = found.receiver.map(Into::into);
@@ -244,8 +234,7 @@ pub fn one_trial(
         let stepped = trial::run_stepped(tester, high, low)?;
         let Stepped { trial, .. } = stepped;
         (dropped, loss) = (stepped.dropped, stepped.loss);
-        let (frames, rules) = (&tester.traffic.frames, rules::choose(tester, high));
-        trials.judged(Phase::Recovery, frames, *high, &rules, trial)
+        tester.judge(Phase::Recovery, *high, trial, trials)
     })?;
     Ok(RecoveryTrial::new(judged, void, dropped, &loss))
 }

@@ -10,7 +10,7 @@ pub use part::{Away, Part, Process};
 pub use told::Told;
 
 use super::recovery::{Recovery, RecoveryTrial, can_step};
-use super::sizes::{self, counts};
+use super::sizes;
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Phase, ResultObserver, Trials, keep};
 use crate::bed::{Bed, on_dut_cpus};
@@ -229,10 +229,7 @@ fn measure_size(
         all_timed: true,
         ..measurement.traffic.clone()
     };
-    let offer = Offer {
-        rate,
-        duration: plan.time,
-    };
+    let offer = Offer::new(rate, plan.time);
     let frames_max = rate.frames_in(plan.time).max(1);
     let (mut tester, ()) = throughput::raise(bed, &traffic, frames_max, place, |_| Ok(()))?;
     tester.forwards_at_most = forwards_at_most;
@@ -304,10 +301,9 @@ pub fn one_trial(
             Err(error) => return Err(part.failed(error)),
         };
         told = Told::new(&beside, reset_ns);
-        let (frames, rules) = (&tester.traffic.frames, trial::rules::choose(tester, offer));
-        trials.judged(Phase::Reset, frames, *offer, &rules, beside.trial)
+        tester.judge(Phase::Reset, *offer, beside.trial, trials)
     })?;
-    let recovery = told.recovery(counts(&judged));
+    let recovery = told.recovery(judged.verdict.counts());
     Ok(ResetTrial {
         tried: RecoveryTrial {
             judged,

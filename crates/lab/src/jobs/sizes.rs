@@ -86,11 +86,6 @@ pub(super) fn repeat_void(
     }
 }
 
-/// Whether a trial says something of the DUT.
-pub(super) const fn counts(judged: &Judged) -> bool {
-    matches!(judged.verdict, Verdict::Lossless | Verdict::Lossy { .. })
-}
-
 /// What a search found before the job's own trials.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchedRate {

@@ -145,10 +145,7 @@ pub(super) fn saturate<'a>(
     before: impl Fn(&mut Tester<'_>) -> Result<(), JobError>,
     trials: &mut Trials<'_>,
 ) -> Result<(Tester<'a>, Saturated), JobError> {
-    let traffic = Traffic {
-        frames: frames.clone(),
-        ..plan.traffic.clone()
-    };
+    let traffic = plan.traffic.with_frames(frames);
     let longest = plan.search.longest_trial().max(plan.warm_up);
     let frames_max = saturation::SENDER_MAX
         .frames_in(trial::longest(longest))
@@ -282,10 +279,7 @@ mod tests {
         };
         let mut seen = Seen::default();
         let error = each_size(&plan, None, &mut seen, |frames, trials| {
-            let offer = mpps_method::Offer {
-                rate: plan.minimum,
-                duration: Span::from_millis(100),
-            };
+            let offer = mpps_method::Offer::new(plan.minimum, Span::from_millis(100));
             let (rules, trial) = Default::default();
             trials.judged(Phase::Search, frames, offer, &rules, trial)?;
             ends.remove(0).map(|()| Vec::new())

@@ -3,7 +3,7 @@
 use crate::jobs::explain::split::{Divided, Stacks, fill_with, names};
 use crate::profile::{Profile, Sample, SamplingClock};
 use mpps_method::stage::{self, Router, Stage};
-use mpps_record::{FoldedStack, Interval, ProfiledLoad, Watched, WatchedCpu, WatchedTask};
+use mpps_record::{FoldedStack, ProfiledLoad, Watched, WatchedCpu, WatchedTask};
 use std::collections::BTreeMap;
 
 /// Fewer frames tell no cost.
@@ -54,17 +54,12 @@ pub fn of_a_frame(watched: &mut Watched, profile: Option<&Profile>) -> Result<Co
     }
     let shares = || watched.cpus.iter().map(WatchedCpu::network_share);
     let frame_ns = shares().sum::<f64>() * watched.time_ns as f64 / frames;
-    let exact = |median| Interval {
-        low: median,
-        median,
-        high: median,
-    };
     let per_second = |count: u64| count as f64 * 1e9 / watched.time_ns as f64;
     let mut load = ProfiledLoad {
         offered_fps: per_second(watched.rx_frames),
-        forwarding_fps: exact(per_second(watched.tx_frames)),
+        forwarding_fps: [per_second(watched.tx_frames); 3].into(),
         busy_share: shares().fold(0.0, f64::max),
-        frame_ns: exact(frame_ns),
+        frame_ns: [frame_ns; 3].into(),
         router_ns: frame_ns,
         polls_per_frame: polls(watched),
         ..ProfiledLoad::default()

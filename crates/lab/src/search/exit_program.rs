@@ -13,10 +13,11 @@ use mpps_linux::bpf::{self, ProgramRuns};
 use mpps_method::distance::Distance;
 use mpps_method::interval::Interval;
 use mpps_method::saturation::{FrameCost, pairs_at};
+use mpps_method::turns::TurnOrder;
 use mpps_method::{Offer, Rate, Span, Trial};
 
 /// Pairs of trials, through the router and through a wire. Of nine an interval leaves out the outermost ones.
-const PAIRS: usize = 9;
+const PAIRS: u32 = 9;
 /// Fewer that count tell nothing.
 const PAIRS_MIN: usize = 3;
 /// Length of a trial: some 50 000 frames.
@@ -42,25 +43,19 @@ type Timed = (Trial, f64);
 /// The tester failed.
 pub fn measure(
     tester: &mut Tester<'_>,
-    [router, wire]: [Rate; 2],
+    loads: [Rate; 2],
     distance_ns: Option<f64>,
 ) -> Result<Option<ExitProgram>, TesterError> {
-    let is_known = [router, wire].iter().all(|load| *load > Rate::ZERO);
+    let is_known = loads.iter().all(|load| *load > Rate::ZERO);
     if tester.traffic.receiver != ReceiverPlace::Exit || !is_known {
         return Ok(None);
     }
     let Ok(_timing) = bpf::time_runs() else {
         return Ok(None);
     };
-    let mut pairs = Vec::with_capacity(PAIRS);
+    let mut pairs = Vec::new();
     for turn in 0..PAIRS {
-        let first_wire = turn % 2 == 1;
-        let first = timed(tester, [router, wire], first_wire)?;
-        let second = timed(tester, [router, wire], !first_wire)?;
-        let mut pair = [first, second];
-        if first_wire {
-            pair.reverse();
-        }
+        let pair = TurnOrder::new(turn).both(|at| timed(tester, loads[at], at == 1))?;
         if let [Some(router), Some(wire)] = pair {
             pairs.push([router, wire]);
         }
@@ -108,32 +103,18 @@ pub fn corrected(cost: FrameCost, program: Option<&ExitProgram>) -> FrameCost {
     program.map_or(cost, |program| cost.moved_to_router(program.more_ns))
 }
 
-/// One trial, through the router or through a wire, each at its load.
-fn timed(
-    tester: &mut Tester<'_>,
-    [router, wire]: [Rate; 2],
-    is_wire: bool,
-) -> Result<Option<Timed>, TesterError> {
-    let passed = tester.places_passed;
-    let laid = match is_wire {
-        true => Wire::lay(tester.bed, &tester.ways())?,
-        false => None,
+/// One trial at this load, through the router or through a wire.
+fn timed(tester: &mut Tester<'_>, load: Rate, is_wire: bool) -> Result<Option<Timed>, TesterError> {
+    let offer = Offer::new(load.min(SENDER_MAX), TIME);
+    let timed = |tester: &mut Tester<'_>| {
+        let before = runs(tester)?;
+        let trial = trial::run(tester, &offer)?;
+        Ok(each(before, runs(tester)?).map(|ns| (trial, ns)))
     };
-    if is_wire && laid.is_none() {
-        return Ok(None);
+    match is_wire {
+        true => Ok(Wire::in_place_of_router(tester, timed)?.flatten()),
+        false => timed(tester),
     }
-    let before = runs(tester)?;
-    let offer = Offer {
-        rate: if is_wire { wire } else { router }.min(SENDER_MAX),
-        duration: TIME,
-    };
-    let trial = trial::run(tester, &offer)?;
-    let after = runs(tester)?;
-    if is_wire {
-        // The router met none of these destinations.
-        tester.places_passed = passed;
-    }
-    Ok(each(before, after).map(|ns| (trial, ns)))
 }
 
 /// Of all directions' programs together.

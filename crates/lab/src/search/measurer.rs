@@ -1,7 +1,7 @@
 //! Who runs trials (RFC 9971's Measurer): the tester on a bed, or a simulated pair in its place. A search and
 //! its doubts know no more of either than this.
 
-use super::link;
+use super::{JobError, Judged, Phase, Trials, link};
 use crate::bed::Front;
 use crate::dut::Cable;
 use crate::facts::{Root, core_shared};
@@ -32,6 +32,20 @@ pub trait Measurer {
 
     /// What a result must be read with.
     fn surroundings(&self) -> Surroundings;
+
+    /// Judges a trial of this offer and hands it to the observer.
+    ///
+    /// # Errors
+    /// The record could not be written.
+    fn judge(
+        &self,
+        phase: Phase,
+        offer: Offer,
+        trial: Trial,
+        trials: &mut Trials<'_>,
+    ) -> Result<Judged, JobError> {
+        trials.judged(phase, self.frames(), offer, &self.rules(&offer), trial)
+    }
 }
 
 /// What surrounds the DUT, as far as it bears on what a result means.

@@ -66,8 +66,7 @@ pub(crate) fn run(
             return Ok(each(search.found_so_far(), run));
         };
         let trial = measurer.trial(&offer)?;
-        let rules = measurer.rules(&offer);
-        let judged = trials.judged(phase, measurer.frames(), offer, &rules, trial)?;
+        let judged = measurer.judge(phase, offer, trial, trials)?;
         search.learn(&judged.verdict, &judged.trial.undisturbed());
         run.push(judged);
     }
@@ -100,7 +99,7 @@ fn evidence<'a>(result: &GoalResult, run: &'a [Judged]) -> Option<&'a Judged> {
         return None;
     };
     run.iter().rev().find(|Judged { trial, verdict, .. }| {
-        matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. })
+        verdict.counts()
             && trial.offered == rate
             && trial.duration >= result.final_trial
             && trial.loss_ratio() == Some(result.loss_ratio)

@@ -16,6 +16,7 @@ use mpps_method::full_speed::FullSpeed;
 use mpps_method::interval::{Interval, RUNS_APART};
 use mpps_method::saturation::{Block, FrameCost, Saturation, Window};
 use mpps_method::simulate::Properties;
+use mpps_method::turns::TurnOrder;
 use mpps_method::{Offer, Rate, Span, Trial};
 
 /// Upper bound of any load. No sender of this tester has been faster. It bounds memory, not results.
@@ -32,7 +33,13 @@ const ROUNDS_MAX: u32 = 10;
 /// runs are then 3.3 % on each side. Without any width of its own they would be 2.9 %, so more rounds tell hardly more.
 const NARROW: f64 = RUNS_APART;
 /// The lower of the two overloads, as a multiple of the forwarding rate. A DUT that overload slows down forwards most there.
-pub const LITTLE_MORE: f64 = 1.15;
+const LITTLE_MORE: f64 = 1.15;
+
+/// That overload of what forwards so many frames/s.
+#[must_use]
+pub fn little_more(forwarded_fps: f64) -> Rate {
+    Rate::from_fps(forwarded_fps * LITTLE_MORE).min(SENDER_MAX)
+}
 
 /// What trials at overload told.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -178,9 +185,11 @@ pub fn measure(
         if round >= 2 && (monotonic_ns() > end_ns || (round >= ROUNDS_MIN && narrow)) {
             break;
         }
-        for router in [round % 2 == 1, round % 2 == 0] {
-            let series = if router { &mut most } else { &mut wire };
-            let phase = if router { Phase::Overload } else { Phase::Wire };
+        for at in TurnOrder::new(round).places() {
+            let (series, phase) = match at {
+                0 => (&mut wire, Phase::Wire),
+                _ => (&mut most, Phase::Overload),
+            };
             if let Some(trial) = burst(tester, sends, phase, trials)? {
                 widest = widest.max(sent(&trial).fps());
                 series.add(trial);
@@ -190,12 +199,12 @@ pub fn measure(
         // Both or neither, where there is a wire: the cost pairs the first of each, and so on.
         let is_pair = carried.is_some() || wire.blocks.is_empty();
         if let Some(found) = most.saturation().filter(|_| most.lost && is_pair) {
-            let rate = Rate::from_fps(found.forwarding.middle * LITTLE_MORE);
+            let rate = little_more(found.forwarding.middle);
             if let Some(trial) = paced(tester, rate, Phase::Overload, trials)? {
                 little.add(trial);
             }
             if let Some(carried) = carried {
-                let rate = Rate::from_fps(carried.forwarding.middle * LITTLE_MORE);
+                let rate = little_more(carried.forwarding.middle);
                 if let Some(trial) = paced(tester, rate, Phase::Wire, trials)? {
                     wire_little.add(trial);
                 }
@@ -203,7 +212,7 @@ pub fn measure(
         }
         sends = Rate::from_fps(widest).min(SENDER_MAX);
     }
-    let [at_most, at_little_more] = Saturation::of_two_loads([&most.blocks, &little.blocks]);
+    let [at_most, at_little_more] = Saturation::from_two_loads([&most.blocks, &little.blocks]);
     let found = Saturated {
         at_most,
         at_little_more,
@@ -244,8 +253,7 @@ fn time_exit(
     let Some((maximum, carried)) = maximum.zip(carried) else {
         return Ok(None);
     };
-    let loads = [maximum.forwarding.middle, carried.fps()];
-    let loads = loads.map(|fps| Rate::from_fps(fps * LITTLE_MORE));
+    let loads = [maximum.forwarding.middle, carried.fps()].map(little_more);
     exit_program::measure(tester, loads, maximum.distance_ns)
 }
 
@@ -262,10 +270,7 @@ pub(crate) fn burst(
     trials: &mut Trials<'_>,
 ) -> Result<Option<Trial>, JobError> {
     let frames = sends.frames_in(TRIAL).max(1);
-    let offer = Offer {
-        rate: Rate::ZERO,
-        duration: Span::ZERO,
-    };
+    let offer = Offer::new(Rate::ZERO, Span::ZERO);
     let burst = |tester: &mut Tester<'_>| trial::run_burst(tester, frames);
     let judged = through(tester, phase, offer, trials, burst)?;
     Ok(judged.map(|judged| judged.trial))
@@ -278,10 +283,7 @@ pub(crate) fn paced(
     phase: Phase,
     trials: &mut Trials<'_>,
 ) -> Result<Option<Trial>, JobError> {
-    let offer = Offer {
-        rate: rate.min(SENDER_MAX),
-        duration: TRIAL,
-    };
+    let offer = Offer::new(rate.min(SENDER_MAX), TRIAL);
     let judged = through(tester, phase, offer, trials, |tester| {
         trial::run(tester, &offer)
     })?;
@@ -296,33 +298,20 @@ pub(crate) fn through(
     trials: &mut Trials<'_>,
     trial: impl FnOnce(&mut Tester<'_>) -> Result<Trial, TesterError>,
 ) -> Result<Option<Judged>, JobError> {
-    let wire = if phase == Phase::Wire {
-        let laid = Wire::lay(tester.bed, &tester.ways())?;
-        if laid.is_none() {
-            return Ok(None);
-        }
-        laid
-    } else {
-        None
+    let trial = match phase {
+        Phase::Wire => Wire::in_place_of_router(tester, trial)?,
+        _ => Some(trial(tester)?),
     };
-    let passed = tester.places_passed;
-    let trial = trial(tester)?;
-    if wire.is_some() {
-        // The router met none of these destinations.
-        tester.places_passed = passed;
-    }
-    drop(wire);
+    let Some(trial) = trial else {
+        return Ok(None);
+    };
     // The load of a burst is known only afterwards.
     let offer = if offer.rate == Rate::ZERO {
-        Offer {
-            rate: sent(&trial),
-            duration: trial.duration,
-        }
+        Offer::new(sent(&trial), trial.duration)
     } else {
         offer
     };
-    let (frames, rules) = (&tester.traffic.frames, tester.rules(&offer));
-    let judged = trials.judged(phase, frames, offer, &rules, trial)?;
+    let judged = tester.judge(phase, offer, trial, trials)?;
     // Windows do not show which frames the receiver missed.
     judged.trial.check_exit().map_err(JobError::PastExit)?;
     Ok(Some(judged))
@@ -333,16 +322,11 @@ pub(crate) fn through(
 pub fn simulate(router: &Properties) -> Saturated {
     let ceiling = router.tester_ceiling.unwrap_or(SENDER_MAX);
     let forwarded = router.capacity.min(ceiling).fps();
-    let interval = |fps: f64| Interval {
-        low: fps,
-        middle: fps,
-        high: fps,
-    };
     let at_most = Saturation {
-        offered: interval(ceiling.fps()),
+        offered: Interval::from_value(ceiling.fps()),
         forwarding: Interval {
             low: forwarded * (1.0 - router.noise),
-            ..interval(forwarded)
+            ..Interval::from_value(forwarded)
         },
         busy: Some(forwarded / router.capacity.fps().max(1.0)),
         ..Saturation::default()

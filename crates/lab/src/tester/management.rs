@@ -20,8 +20,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Questions each second at most: each wakes a thread on the tester's CPU.
-pub const QUERIES_MAX: u16 = 100;
 /// How long to wait for the last answers of a trial, ns.
 const ANSWER_LIMIT_NS: u64 = 200_000_000;
 /// How often to look for them, ns.

@@ -6,12 +6,12 @@
 mod dut_path;
 mod error;
 mod evidence;
+mod fault;
 mod kernel_interfaces;
 mod ledger;
 mod machine;
 mod management;
 mod nic;
-mod planted;
 mod ports;
 pub(crate) mod programs;
 mod ways;
@@ -19,19 +19,16 @@ mod wire;
 
 pub use error::{NoExit, TesterError};
 pub use evidence::EvidenceProbe;
+pub use fault::{Fault, PlantedFault};
 pub use kernel_interfaces::{KernelInterfaces, NapiList, TrafficControl};
 pub use ledger::LedgerProbe;
 pub use machine::other_tasks::{OtherTasks, RouterTasks};
 pub use machine::watch::{PERIOD_NS as WATCH_PERIOD_NS, StallWatch, Timed, Watch};
 pub(crate) use machine::{real_time, watch};
-pub use management::{Management, QUERIES_MAX, Question};
+pub use management::{Management, Question};
 pub use nic::napi_threads::threads as napi_threads;
 pub use nic::polling::ReceiverMode;
 pub use nic::virtual_nic::{Nic, NicPlan, Swap};
-pub use planted::departures::Departures;
-pub use planted::fault::{Fault, PlantedFault};
-pub use planted::pauses::PlantedPauses;
-pub use planted::sink::Sink;
 pub use ports::exit_place::{receiver_place, refuses as exit_refuses};
 pub(crate) use ports::link_state::down_on;
 pub(crate) use ports::open::is_veth;
@@ -44,7 +41,7 @@ pub use ports::{GoOn, RingCount, TrafficReceiver, TrafficSender, WhileSending};
 pub use ways::{DutPorts, Way, way_id, ways};
 pub use wire::Wire;
 
-pub use crate::traffic::{PortKind, ReceiverPlace};
+pub use crate::traffic::{PortKind, QUERIES_MAX, ReceiverPlace};
 
 use crate::bed::{Bed, CpuSplit, Front};
 use crate::traffic::Traffic;

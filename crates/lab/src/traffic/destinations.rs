@@ -66,12 +66,8 @@ pub struct DrawPlan {
     pub seed: u64,
 }
 
-/// The bed's own networks, IPv4: the DUT delivers or answers there itself.
-pub const BED_V4: (u32, u8) = (0xc612_0000, 15);
-/// The bed's own networks, IPv6 (2001:2::/48).
-pub const BED_V6: (u128, u8) = (0x2001_0002 << 96, 48);
 /// No router forwards there, whoever has a route: "this network", loopback, multicast, reserved, and the networks of the
-/// bed's own addresses. What is left of [`BED_V4`] is a martian, which only a table of `--networks` holds.
+/// bed's own addresses. What is left of 198.18.0.0/15 is a martian, which only a table of `--networks` holds.
 const NEVER_V4: [(u32, u8); 6] = [
     (0, 8),
     (127 << 24, 8),

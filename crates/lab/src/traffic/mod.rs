@@ -9,6 +9,9 @@ use destinations::Destinations;
 use mpps_method::{FlowOrder, FrameLen, FrameSpec, Transport};
 use std::sync::Arc;
 
+/// Management queries each second at most: each wakes a thread on the tester's CPU.
+pub const QUERIES_MAX: u16 = 100;
+
 /// One kind of traffic: all that stays the same over the trials of one search.
 #[derive(Clone, Debug)]
 pub struct Traffic {
@@ -34,7 +37,7 @@ pub struct Traffic {
     pub seed: u64,
     /// Pages the sender hands on at once.
     pub batch: u32,
-    /// Management queries each second, 1 to [`QUERIES_MAX`](crate::tester::QUERIES_MAX).
+    /// Management queries each second, 1 to [`QUERIES_MAX`].
     pub queries_per_s: Option<u16>,
     /// Whether every frame's arrival is timed, or one frame's in 16.
     pub all_timed: bool,
@@ -88,6 +91,15 @@ impl Traffic {
     /// waits for the next softirq, in the context of whatever task then runs, and some kernels show
     /// no tracepoint there: the ledger was open by just those frames. Rates from 60 to 96 are alike.
     pub const BATCH: u32 = 60;
+
+    /// The same traffic with these frame sizes.
+    #[must_use]
+    pub fn with_frames(&self, frames: &FrameSpec) -> Self {
+        Self {
+            frames: frames.clone(),
+            ..self.clone()
+        }
+    }
 
     /// Directions served.
     #[must_use]

@@ -33,7 +33,11 @@ pub fn run_beside<T: Send>(
     let begun = Begun::paced(tester, offer, offer.duration)?;
     let (sent, did) = std::thread::scope(|scope| {
         let doing = scope.spawn(deed);
-        let sent = (tester.sender).send(begun.order, sending_netns(tester), &WhileSending::NOBODY);
+        let sent = (tester.sender).send(
+            begun.order,
+            sending_netns(tester),
+            &WhileSending::UNTIL_ENDED,
+        );
         let did = doing.join();
         (
             sent,

@@ -42,7 +42,11 @@ pub fn run_in_turns(
     begun.order.turns = Some(turns);
     let fastest = loads.iter().map(|load| load.fps()).fold(0.0, f64::max);
     begun.order.late_max_ns = late_max_ns(fastest, rules::one_ring(tester.bed));
-    let sent = (tester.sender).send(begun.order, sending_netns(tester), &WhileSending::NOBODY)?;
+    let sent = (tester.sender).send(
+        begun.order,
+        sending_netns(tester),
+        &WhileSending::UNTIL_ENDED,
+    )?;
     let (first_ns, last_ns) = (sent.first_ns, sent.last_ns);
     let trial = begun.end(tester, sent)?;
     let mut marks = Vec::new();
@@ -66,10 +70,7 @@ pub fn turn_at(ns: u64, loads: usize) -> usize {
 #[must_use]
 pub fn mean(loads: &[Rate], duration: Span) -> Offer {
     let sum: f64 = loads.iter().map(|load| load.fps()).sum();
-    Offer {
-        rate: Rate::from_fps(sum / loads.len().max(1) as f64),
-        duration,
-    }
+    Offer::new(Rate::from_fps(sum / loads.len().max(1) as f64), duration)
 }
 
 /// Windows, of which the first has this number, by the load that had its turn.

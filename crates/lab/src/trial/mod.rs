@@ -69,7 +69,11 @@ const DELAY_NS: u64 = 1_000_000;
 /// The tester failed: the namespace vanished, the kernel refused a call, or Ctrl-C. There is no trial then.
 pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
     let begun = Begun::paced(tester, offer, offer.duration)?;
-    let sent = (tester.sender).send(begun.order, sending_netns(tester), &WhileSending::NOBODY)?;
+    let sent = (tester.sender).send(
+        begun.order,
+        sending_netns(tester),
+        &WhileSending::UNTIL_ENDED,
+    )?;
     begun.end(tester, sent)
 }
 
@@ -97,12 +101,13 @@ pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterEr
         delay_ns: DELAY_NS,
         ..Order::default()
     };
-    let offer = Offer {
-        rate: Rate::default(),
-        duration: Span::ZERO,
-    };
+    let offer = Offer::new(Rate::default(), Span::ZERO);
     let begun = Begun::new(tester, offer, order, Span::ZERO)?;
-    let sent = (tester.sender).send(begun.order, sending_netns(tester), &WhileSending::NOBODY)?;
+    let sent = (tester.sender).send(
+        begun.order,
+        sending_netns(tester),
+        &WhileSending::UNTIL_ENDED,
+    )?;
     begun.end(tester, sent)
 }
 
@@ -146,7 +151,7 @@ pub fn send_uncounted(tester: &mut Tester<'_>, rate: Rate, slots: u64) -> Result
         id,
         ..paced(tester, rate, slots)
     });
-    let sent = (tester.sender).send(order, sending_netns(tester), &WhileSending::NOBODY)?;
+    let sent = (tester.sender).send(order, sending_netns(tester), &WhileSending::UNTIL_ENDED)?;
     tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
     drain(tester, &sent, &before, u64::MAX).map(drop)
 }
@@ -334,7 +339,7 @@ fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canari
         };
         Ok(received.iter().enumerate().map(canaries).collect())
     };
-    let sent = (tester.sender).send(order, sending_netns(tester), &WhileSending::NOBODY)?;
+    let sent = (tester.sender).send(order, sending_netns(tester), &WhileSending::UNTIL_ENDED)?;
     wait_for(CANARY_LIMIT_NS, LOOK_NS, || {
         Ok::<_, TesterError>(read(&sent)?.iter().all(|c| c.received >= c.sent))
     })?;

@@ -110,10 +110,7 @@ const FRAMES: u64 = 100;
 /// # Errors
 /// [`ProbeError::Stopped`] names the hop.
 pub fn probe(tester: &mut Tester<'_>) -> Result<(), ProbeError> {
-    let offer = Offer {
-        rate: Rate::from_fps(10_000.0),
-        duration: Span::from_nanos(FRAMES * 100_000),
-    };
+    let offer = Offer::new(Rate::from_fps(10_000.0), Span::from_nanos(FRAMES * 100_000));
     let trial = trial::run(tester, &offer)?;
     for (direction, way) in trial.directions.iter().enumerate() {
         let missing = tester.traffic.missing();

@@ -108,10 +108,7 @@ mod tests {
     #[test]
     fn the_guard_is_what_the_rings_need_to_drain() {
         let guard = |drains: f64, fps| {
-            let offer = Offer {
-                rate: Rate::from_fps(fps),
-                duration: Span::from_millis(1_000),
-            };
+            let offer = Offer::new(Rate::from_fps(fps), Span::from_millis(1_000));
             choose_for_ring(2_000, Some(Rate::from_fps(drains)), &offer).guard
         };
         let loaded = guard(1_500_000.0, 1_200_000.0);

@@ -1,5 +1,6 @@
 //! What the bed tests share: a bed of their own, and the right to say "skipped".
 
+pub mod planted;
 pub mod trials;
 
 use mpps_lab::bed::Port;

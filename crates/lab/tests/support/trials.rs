@@ -21,10 +21,7 @@ pub fn tries() -> impl Iterator<Item = u32> {
 }
 
 pub fn offer(fps: f64, millis: u64) -> Offer {
-    Offer {
-        rate: Rate::from_fps(fps),
-        duration: Span::from_millis(millis),
-    }
+    Offer::new(Rate::from_fps(fps), Span::from_millis(millis))
 }
 
 pub fn tester<'a>(bed: &'a Bed, traffic: &Traffic, frames_max: u64) -> Tester<'a> {

@@ -111,12 +111,12 @@ pub struct Energy {
 impl Energy {
     /// Of all packages, by RAPL (`/sys/class/powercap`). Empty where there is none.
     #[must_use]
-    pub fn of_packages() -> Vec<Self> {
-        Self::of_zones(Path::new("/sys/class/powercap"))
+    pub fn read_packages() -> Vec<Self> {
+        Self::read_zones(Path::new("/sys/class/powercap"))
     }
 
     /// Zones below a package have names of their own: `core`, `dram`. `intel-rapl-mmio` has the same packages again.
-    fn of_zones(folder: &Path) -> Vec<Self> {
+    fn read_zones(folder: &Path) -> Vec<Self> {
         let read = |zone: &Path| {
             let is_rapl = |name: &str| name.starts_with("intel-rapl:");
             (zone.file_name()?.to_str().is_some_and(is_rapl)).then_some(())?;
@@ -210,13 +210,13 @@ mod tests {
         zone("intel-rapl:0:0", "core\n", "1\n");
         zone("intel-rapl:1", "psys\n", "2\n");
         zone("intel-rapl-mmio:0", "package-0\n", "3\n");
-        let before = Energy::of_zones(&folder);
+        let before = Energy::read_zones(&folder);
         zone("intel-rapl:0", "package-0\n", "1500000\n");
-        let after = Energy::of_zones(&folder);
+        let after = Energy::read_zones(&folder);
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!((before.len(), after.len()), (1, 1));
         // It began again at 0.
         assert_eq!(after[0].since(before[0]), 2.5);
-        assert_eq!(Energy::of_zones(&folder), []);
+        assert_eq!(Energy::read_zones(&folder), []);
     }
 }

@@ -9,10 +9,7 @@ fn trial(fps: f64, secs: f64) -> Trial {
         tester_ceiling: Some(Rate::from_fps(20_000.0)),
         ..Properties::ideal(Rate::from_fps(10_000.0))
     };
-    let offer = Offer {
-        rate: Rate::from_fps(fps),
-        duration: Span::from_secs_f64(secs),
-    };
+    let offer = Offer::new(Rate::from_fps(fps), Span::from_secs_f64(secs));
     Simulated::new(properties).trial(&offer)
 }
 
@@ -62,10 +59,8 @@ fn what_says_nothing_of_the_dut_carries_no_claim() {
         tester_ceiling: Some(Rate::from_fps(20_000.0)),
         ..Properties::ideal(Rate::from_fps(50_000.0))
     };
-    let not_offered = Simulated::new(properties).trial(&Offer {
-        rate: Rate::from_fps(30_000.0),
-        duration: FINAL_TRIAL,
-    });
+    let not_offered =
+        Simulated::new(properties).trial(&Offer::new(Rate::from_fps(30_000.0), FINAL_TRIAL));
     let error = Throughput::from_trial(&not_offered, &Rules::default()).unwrap_err();
     let expected = Shortfall::UnsentAboveBound {
         unsent: 600_000,
@@ -105,10 +100,7 @@ fn unsent_frames_within_their_bound_lower_the_claim() {
         tester_ceiling: Some(Rate::from_fps(10_000.0)),
         ..Properties::ideal(Rate::from_fps(50_000.0))
     };
-    let offer = Offer {
-        rate: Rate::from_fps(10_009.0),
-        duration: FINAL_TRIAL,
-    };
+    let offer = Offer::new(Rate::from_fps(10_009.0), FINAL_TRIAL);
     let trial = Simulated::new(properties).trial(&offer);
     let throughput = Throughput::from_trial(&trial, &Rules::default()).unwrap();
     assert_eq!(throughput.rate().fps(), 10_000.0);

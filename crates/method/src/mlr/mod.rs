@@ -280,10 +280,8 @@ impl Search for Mlr {
         let minimum = self.plan.minimum;
         let lowest = self.database.rates().next()?;
         let is_allowed = lowest > minimum && self.gave_up.is_none();
-        self.now = is_allowed.then(|| Offer {
-            rate: Rate::from_fps(lowest.fps() / 2.0).max(minimum),
-            duration,
-        });
+        self.now = is_allowed
+            .then(|| Offer::new(Rate::from_fps(lowest.fps() / 2.0).max(minimum), duration));
         self.now
     }
 }

@@ -23,7 +23,7 @@ pub struct InOneState {
 #[must_use]
 pub fn in_one_state(turns: &[Vec<Block>], overloads: bool) -> InOneState {
     let all: Vec<&Block> = turns.iter().flatten().collect();
-    let state = State::of_turns(&all);
+    let state = State::from_turns(&all);
     let mut found = InOneState::default();
     let mut states = Vec::new();
     for (run, turns) in turns.iter().enumerate() {
@@ -40,10 +40,7 @@ pub fn in_one_state(turns: &[Vec<Block>], overloads: bool) -> InOneState {
                 continue;
             }
             costs.push(ns);
-            states.extend(match part.distance {
-                Distance::Steady(at) => Some(at),
-                Distance::Unknown | Distance::Changed => None,
-            });
+            states.extend(part.distance.steady());
         }
         found.costs.push(costs);
     }
@@ -68,16 +65,16 @@ enum State {
 
 impl State {
     /// `None`: no turn was in one state.
-    fn of_turns(turns: &[&Block]) -> Option<Self> {
+    fn from_turns(turns: &[&Block]) -> Option<Self> {
         let saturated = turns.iter().filter(|turn| turn.is_saturated());
         let windows: Vec<&[_]> = saturated.map(|turn| &turn.windows[..]).collect();
         let are_most = 2 * windows.len() >= turns.len();
-        let place = are_most.then(|| Place::of_loads(&[windows], usize::MAX));
-        (place.flatten().map(Self::Windows)).or_else(|| Self::of_whole_turns(turns))
+        let place = are_most.then(|| Place::from_loads(&[windows], usize::MAX));
+        (place.flatten().map(Self::Windows)).or_else(|| Self::from_whole_turns(turns))
     }
 
     /// The distance of most turns.
-    fn of_whole_turns(turns: &[&Block]) -> Option<Self> {
+    fn from_whole_turns(turns: &[&Block]) -> Option<Self> {
         let distances = turns.iter().map(|turn| turn.distance);
         let steady = distances.filter(|one| *one != Distance::Changed);
         let there = |one: &Distance| {

@@ -2,11 +2,12 @@
 
 use super::Ruler;
 use crate::jobs::{JobError, Phase, Trials};
-use crate::search::saturation::{self, LITTLE_MORE};
+use crate::search::saturation::{self, little_more};
 use crate::tester::{Fault, PlantedFault, Tester};
 use crate::trial;
 use mpps_method::distance::Distance;
 use mpps_method::interval::Interval;
+use mpps_method::turns::TurnOrder;
 use mpps_method::{Rate, statistics};
 use mpps_record::CalibrationLine;
 
@@ -50,10 +51,8 @@ pub(super) fn costing(
     let mut forwards: [Option<Rate>; 2] = [None; 2];
     let (mut planted, mut grown) = (Vec::new(), Vec::new());
     for pair in 0..pairs {
-        let mut both = [None, None];
-        for longer in [pair % 2 == 1, pair % 2 == 0].map(usize::from) {
-            both[longer] = spun(tester, SPINS_NS[longer], &mut forwards[longer], trials)?;
-        }
+        let both = TurnOrder::new(pair)
+            .both(|longer| spun(tester, SPINS_NS[longer], &mut forwards[longer], trials))?;
         if let [Some(short), Some(long)] = both
             && short.distance.with(long.distance) != Distance::Changed
         {
@@ -88,16 +87,13 @@ fn spun(
     forwards: &mut Option<Rate>,
     trials: &mut Trials<'_>,
 ) -> Result<Option<Spun>, JobError> {
-    let fault = Fault {
-        delay_ns,
-        ..Fault::NONE
-    };
+    let fault = Fault::spin(delay_ns);
     let planted = PlantedFault::plant_on_router(fault, tester.bed, tester.ways()[0])?;
     if forwards.is_none() {
         let burst = trial::run_burst(tester, saturation::FIRST_BURST)?;
         *forwards = Rate::from_frames(burst.counts().received, burst.duration);
     }
-    let rate = Rate::from_fps(forwards.unwrap_or_default().fps() * LITTLE_MORE);
+    let rate = little_more(forwards.unwrap_or_default().fps());
     let (void, before) = (trials.void(), planted.planted()?);
     let Some(trial) = saturation::paced(tester, rate, Phase::Overload, trials)? else {
         return Ok(None);

@@ -59,10 +59,7 @@ pub(super) fn count(
     counted: &Counted,
     trials: &mut Trials<'_>,
 ) -> Result<CalibrationLine, JobError> {
-    let offer = Offer {
-        rate: Rate::from_fps(COUNT_FPS),
-        duration: COUNT_TIME,
-    };
+    let offer = Offer::new(Rate::from_fps(COUNT_FPS), COUNT_TIME);
     let (planted, trial) = with_fault(tester, counted.fault, offer, trials)?;
     let planted = (counted.planted)(&planted);
     let found = (counted.found)(&trial.counts());

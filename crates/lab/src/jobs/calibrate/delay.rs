@@ -30,10 +30,7 @@ pub(super) fn delayed(
         ..traffic.clone()
     };
     let mut tester = Tester::raise(bed, &traffic, FRAMES_MAX, ReceiverMode::Interrupt)?;
-    let offer = Offer {
-        rate: Rate::from_fps(LATENCY_FPS),
-        duration: LATENCY_TIME,
-    };
+    let offer = Offer::new(Rate::from_fps(LATENCY_FPS), LATENCY_TIME);
     let median = |trial: &Trial| {
         trial
             .latency
@@ -41,13 +38,10 @@ pub(super) fn delayed(
             .map_or(f64::NAN, |span| span.as_nanos() as f64)
     };
     // In pairs, for a restless machine's latency wanders by more than the fault from one second to the next.
-    let slow = Fault {
-        delay_ns: DELAY_NS,
-        ..Fault::default()
-    };
+    let slow = Fault::spin(DELAY_NS);
     let mut grown = Vec::new();
     for _ in 0..pairs {
-        let (_, without) = with_fault(&mut tester, Fault::default(), offer, trials)?;
+        let (_, without) = with_fault(&mut tester, Fault::NONE, offer, trials)?;
         let (_, with) = with_fault(&mut tester, slow, offer, trials)?;
         grown.push(median(&with) - median(&without));
     }

@@ -30,7 +30,7 @@ pub(super) fn policed(
     let fault = Fault {
         police_fps: POLICE_FPS,
         police_burst: POLICE_BURST,
-        ..Fault::default()
+        ..Fault::NONE
     };
     let _planted = PlantedFault::plant(fault, tester.bed, tester.ways()[0])?;
     let goal = Goal {
@@ -61,10 +61,7 @@ pub(super) fn ring(
     tester: &mut Tester<'_>,
     trials: &mut Trials<'_>,
 ) -> Result<CalibrationLine, JobError> {
-    let slow = Fault {
-        delay_ns: SLOW_NS,
-        ..Fault::default()
-    };
+    let slow = Fault::spin(SLOW_NS);
     let _slow = PlantedFault::plant(slow, tester.bed, tester.ways()[0])?;
     let ring = u64::from(rules::ring(tester.bed, &tester.traffic));
     let burst = back_to_back::longest_burst(tester, (ring / 4, ring * 2), 0.005, trials)?;

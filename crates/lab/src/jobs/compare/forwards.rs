@@ -1,7 +1,7 @@
 //! What a set-up was seen to forward, and the load that this asks for next.
 
 use super::{ALIKE, ALIKE_WITH_ROUTES};
-use crate::search::saturation::{LITTLE_MORE, SENDER_MAX};
+use crate::search::saturation::{SENDER_MAX, little_more};
 use mpps_method::Rate;
 use mpps_method::compare::{is_overloaded, rate};
 use mpps_method::saturation::Block;
@@ -26,7 +26,7 @@ impl Forwards {
     /// The load that overloads it.
     #[must_use]
     pub fn overload(&self) -> Rate {
-        Rate::from_fps(self.most * LITTLE_MORE).min(SENDER_MAX)
+        little_more(self.most)
     }
 
     /// The load of the next trial that tells what it forwards. Behind a full table the first frames are slow, so one that
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(one.next(), Rate::from_fps(2.2e6));
         one.learn(&block(2.2e6, 2e6), 2e6, false);
         assert!(one.is_known);
-        assert_eq!(one.next(), Rate::from_fps(2e6 * LITTLE_MORE));
+        assert_eq!(one.next(), little_more(2e6));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::paired::{Paired, change, turn};
 use super::split::Stacks;
 use super::{Profiled, burn, burnt, limit};
 use crate::doubt::{self, ProfileDoubts};
-use crate::jobs::compare::{self, ALIKE, Standing, Variant, order};
+use crate::jobs::compare::{self, ALIKE, Standing, Variant};
 use crate::jobs::sizes;
 use crate::jobs::{JobError, ResultObserver, Trials};
 use crate::line::{self, interval, pairs};
@@ -16,6 +16,7 @@ use crate::search::measurer::Measurer;
 use crate::tester::{ReceiverPlace, TesterError};
 use mpps_method::Span;
 use mpps_method::compare::{Compared, Comparison, Measure, Rule};
+use mpps_method::turns::TurnOrder;
 use mpps_record::{Doubt, Interval, ProfileLine, ProfiledAgainst};
 
 /// Turns at most, as a multiple of the pairs that are wanted: the machine disturbs some.
@@ -129,14 +130,10 @@ impl Turns<'_> {
             if self.paired.has(self.plan.pairs) {
                 break;
             }
-            let mut both = [None, None];
-            for at in order(half_round.into()) {
-                both[at] = Some(self.turn(at, trials)?);
-            }
+            let order = TurnOrder::from_half_round(half_round.into());
+            let both = order.both(|at| self.turn(at, trials))?;
             compare::follow(&mut self.standing);
-            if let [Some(against), Some(explained)] = both {
-                self.paired.add([against, explained]);
-            }
+            self.paired.add(both);
         }
         Ok(())
     }

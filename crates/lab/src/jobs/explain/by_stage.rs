@@ -5,11 +5,12 @@ use super::against::TURNS;
 use super::load::{forwards, load_of};
 use super::look::Look;
 use super::paired::{Paired, change};
-use crate::jobs::compare::{ALIKE_ON_ONE_BED, is_alike, order};
+use crate::jobs::compare::{ALIKE_ON_ONE_BED, is_alike};
 use crate::jobs::{JobError, Trials};
-use crate::search::saturation::{LITTLE_MORE, SENDER_MAX};
+use crate::search::saturation::little_more;
 use crate::tester::Tester;
 use mpps_method::compare::{Comparison, Measure, Rule};
+use mpps_method::turns::TurnOrder;
 use mpps_method::{Rate, Span};
 use mpps_record::ProfileChange;
 
@@ -64,10 +65,11 @@ pub fn measure(
             levels.most = [levels.most[0].max(levels.most[1]); 2];
         }
         let mut both = [None, None];
-        at_levels(order(half_round.into()), &mut |at| {
+        let order = TurnOrder::from_half_round(half_round.into());
+        at_levels(order.places(), &mut |at| {
             trials.turn_of(&levels.names[at]);
             tester.forwards_at_most = Some(Rate::from_fps(levels.most[at]));
-            let load = Rate::from_fps(levels.most[at] * LITTLE_MORE).min(SENDER_MAX);
+            let load = little_more(levels.most[at]);
             let one = paired.trial(tester, load, levels.time, trials)?;
             levels.most[at] = levels.most[at].max(forwards(&one).unwrap_or(0.0));
             both[at] = Some(one);

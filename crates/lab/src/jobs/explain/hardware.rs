@@ -54,7 +54,7 @@ impl HardwareCounters {
         Ok(Reading {
             at_ns: monotonic_ns(),
             counts,
-            energy: Energy::of_packages(),
+            energy: Energy::read_packages(),
             why_none: self.why_none.clone(),
         })
     }

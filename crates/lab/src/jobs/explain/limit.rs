@@ -9,9 +9,7 @@ use mpps_method::LimitedBy;
 use mpps_method::limit::BUSY;
 use mpps_method::saturation::Saturation;
 use mpps_method::stage::{Cause, Router, Stage, place, place_late};
-use mpps_record::{
-    CpuEvidence, Evidence, FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad,
-};
+use mpps_record::{CpuEvidence, Evidence, FoldedStack, FunctionCost, PartCost, ProfiledLoad};
 use std::collections::BTreeMap;
 
 /// A CPU that is busy for less than this share had time left.
@@ -24,7 +22,7 @@ pub(super) fn limited_by(found: &Saturated, tester: &Tester<'_>) -> LimitedBy {
         return LimitedBy::SharedCpu;
     }
     let overload = saturation::Saturated {
-        at_most: Saturation::of_all_windows(&found.blocks),
+        at_most: Saturation::from_all_windows(&found.blocks),
         overloaded: found.lost,
         ..saturation::Saturated::default()
     };
@@ -150,11 +148,7 @@ pub(super) fn most_locked(stacks: &[FoldedStack], by_cycles: bool) -> Option<Par
     top.sort_by(|one, other| other.ns.total_cmp(&one.ns));
     Some(PartCost {
         part: stage,
-        ns: Interval {
-            low: ns,
-            median: ns,
-            high: ns,
-        },
+        ns: [ns; 3].into(),
         samples: 0,
         top,
     })
@@ -169,11 +163,7 @@ mod tests {
     fn the_sentence_names_what_limits() {
         let cost = |part: &str, ns| PartCost {
             part: part.to_owned(),
-            ns: Interval {
-                low: ns,
-                median: ns,
-                high: ns,
-            },
+            ns: [ns; 3].into(),
             ..PartCost::default()
         };
         let mut load = ProfiledLoad {

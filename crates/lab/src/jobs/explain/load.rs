@@ -60,18 +60,14 @@ fn blocks(tried: &[Profiled]) -> Vec<Block> {
 pub(super) fn load_of(tried: &[Profiled], sends: Rate) -> Option<ProfiledLoad> {
     let frame_ns: Vec<f64> = tried.iter().filter_map(Profiled::frame_ns).collect();
     let frame = Interval::from_samples(&frame_ns)?;
-    let saturation = Saturation::of_all_windows(&blocks(tried));
+    let saturation = Saturation::from_all_windows(&blocks(tried));
     let over = |number: fn(&Profiled) -> Option<f64>| {
         statistics::mean(&tried.iter().filter_map(number).collect::<Vec<_>>())
     };
     let waits = tried.iter().filter_map(|one| one.sender_waits(sends));
     let waits: Vec<f64> = waits.collect();
     let forwarded = over(|one| Some(one.judged.trial.forwarding_rate()?.fps()))?;
-    let whole = Interval {
-        low: forwarded,
-        middle: forwarded,
-        high: forwarded,
-    };
+    let whole = Interval::from_value(forwarded);
     let state = state(tried);
     let mut load = ProfiledLoad {
         cpu_distance_ns: state.map(|at| at.round_trip_ns),

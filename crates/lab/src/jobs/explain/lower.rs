@@ -6,10 +6,10 @@ use super::model::{self, Measured, NoModel, Tried};
 use super::split::Profiled;
 use super::turned::{self, Turned, Windows};
 use super::{Depth, Explainer, SHARES};
-use crate::jobs::sizes::{self, counts};
+use crate::jobs::sizes;
 use crate::jobs::{JobError, Phase, Trials};
 use crate::profile::TurnSampler;
-use crate::search::saturation::{LITTLE_MORE, SENDER_MAX, through};
+use crate::search::saturation::{SENDER_MAX, little_more, through};
 use crate::tester::PortKind;
 use crate::trial::{InTurns, TURN_NS, mean, run_in_turns};
 use mpps_method::{LimitedBy, Rate, Span};
@@ -41,9 +41,9 @@ impl Explainer<'_> {
                 return Ok(found);
             }
             let rates = saturated.tried.iter().map(|one| one.forwards().fps());
-            let rate = Rate::from_fps(rates.fold(maximum, f64::max) * LITTLE_MORE);
+            let rate = little_more(rates.fold(maximum, f64::max));
             let one = self.trial(rate, Phase::Overload, Beside::Look, trials)?;
-            if counts(&one.judged) {
+            if one.judged.verdict.counts() {
                 saturated.tried.extend(Tried::new(&one, self.sends));
             }
             self.lower_loads(turn, maximum, lower, trials)?;
@@ -64,7 +64,7 @@ impl Explainer<'_> {
         for share in shares.take(LOADS_A_TURN) {
             let rate = Rate::from_fps(maximum * share);
             let profiled = self.trial(rate, Phase::Fixed, Beside::Look, trials)?;
-            if counts(&profiled.judged) && !is_overloaded(&profiled) {
+            if profiled.judged.verdict.counts() && !is_overloaded(&profiled) {
                 lower.push((*share, profiled));
             }
         }
@@ -84,7 +84,7 @@ impl Explainer<'_> {
         }
         let maximum = *self.turns_of.get_or_insert(maximum);
         let most = SENDER_MAX.min(self.sends);
-        let overload = Rate::from_fps(maximum * LITTLE_MORE).min(most);
+        let overload = little_more(maximum).min(most);
         let loads = turned::loads(overload, maximum);
         let offer = mean(&loads, IN_TURNS);
         let (sampler, mut of_loads) = (&self.look.sampler, Vec::new());
@@ -100,7 +100,7 @@ impl Explainer<'_> {
             judged.ok_or(JobError::NoThreads)
         })?;
         self.void += void;
-        if counts(&judged) {
+        if judged.verdict.counts() {
             let windows = Windows::new(&loads, &of_loads);
             self.looking.extend(windows.looking());
             self.turned.extend(Turned::new(&windows));

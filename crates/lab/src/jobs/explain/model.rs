@@ -151,10 +151,7 @@ impl Alike {
         };
         let most = saturated.iter().max_by_key(|one| near(one, lower).len())?;
         let near_most = near(most, saturated);
-        let steady = |one: &Tried| match one.distance {
-            Distance::Steady(at) => Some(at.round_trip_ns),
-            Distance::Unknown | Distance::Changed => None,
-        };
+        let steady = |one: &Tried| Some(one.distance.steady()?.round_trip_ns);
         let known: Vec<f64> = near_most.iter().filter_map(steady).collect();
         let there = near_most
             .iter()

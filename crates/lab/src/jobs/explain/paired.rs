@@ -2,7 +2,6 @@
 
 use super::look::{Beside, Look};
 use super::split::Profiled;
-use crate::jobs::sizes::counts;
 use crate::jobs::{JobError, Phase, Trials};
 use crate::search::saturation::block;
 use crate::tester::Tester;
@@ -55,7 +54,7 @@ impl Paired {
 
     /// A pair, if both count and can be compared.
     pub fn add(&mut self, pair: [Profiled; 2]) {
-        let is_whole = |one: &Profiled| counts(&one.judged) && one.split.is_some();
+        let is_whole = |one: &Profiled| one.judged.verdict.counts() && one.split.is_some();
         let [base, own] = pair.each_ref().map(turn);
         if !pair.iter().all(is_whole) {
             self.void += 1;

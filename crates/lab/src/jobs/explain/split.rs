@@ -5,7 +5,7 @@ use crate::profile::{Profile, Sample, SamplingClock, SymbolId};
 use mpps_method::Rate;
 use mpps_method::stage::{self, Cost, Lateness, Placed, Router, Split, Stage, place, place_late};
 use mpps_method::statistics::quantile;
-use mpps_record::{Evidence, FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad};
+use mpps_record::{Evidence, FoldedStack, FunctionCost, PartCost, ProfiledLoad};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 
@@ -267,11 +267,7 @@ pub(crate) fn fill_with(load: &mut ProfiledLoad, split: &Split) {
 fn part<K: Display>(cost: &Cost<K>) -> PartCost {
     PartCost {
         part: cost.of.to_string(),
-        ns: Interval {
-            low: cost.low,
-            median: cost.ns,
-            high: cost.high,
-        },
+        ns: [cost.low, cost.ns, cost.high].into(),
         samples: cost.samples,
         top: functions(&cost.top),
     }

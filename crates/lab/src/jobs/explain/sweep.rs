@@ -13,7 +13,7 @@ use mpps_method::random::Random;
 use mpps_method::sweep::{Axis, Check, Fit, Measured, Memory, is_held_out};
 use mpps_method::{FrameSpec, Rate};
 use mpps_record::{
-    FoldedStack, FunctionCost, Interval, LimitedBy, MemoryLatency, ProfileLine, StageFit, SweepFit,
+    FoldedStack, FunctionCost, LimitedBy, MemoryLatency, ProfileLine, StageFit, SweepFit,
     SweepLine, SweepPoint,
 };
 use std::collections::BTreeMap;
@@ -341,11 +341,7 @@ fn fit(axis: Axis, line: &mut SweepLine) {
     let mut places = Vec::new();
     for point in &mut line.points {
         let (predicted, ns) = (fit.at(point.value), point.load.frame_ns.median);
-        point.predicted_ns = Some(Interval {
-            low: predicted.low,
-            median: predicted.ns,
-            high: predicted.high,
-        });
+        point.predicted_ns = Some([predicted.low, predicted.ns, predicted.high].into());
         point.error_ratio = Some(predicted.ns / ns - 1.0);
         // Each place once.
         if !point.other_state && !places.contains(&point.value) {

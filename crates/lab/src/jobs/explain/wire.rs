@@ -5,17 +5,17 @@ use super::load::{forwards, load_of};
 use super::look::Beside;
 use super::paired::parts;
 use super::split::Profiled;
-use super::{Depth, Explainer};
-use crate::jobs::sizes::counts;
+use super::{Depth, Explainer, overload};
 use crate::jobs::{JobError, Phase, Trials};
 use crate::line::interval;
 use crate::search::exit_program::{ExitProgram, corrected};
-use crate::search::saturation::{LITTLE_MORE, SENDER_MAX, TRIAL, block};
+use crate::search::saturation::{SENDER_MAX, TRIAL, block};
 use mpps_method::distance::Distance;
 use mpps_method::saturation::{Block, FrameCost, pairs_at};
 use mpps_method::stage::{Split, Stage, paired_changes};
+use mpps_method::turns::TurnOrder;
 use mpps_method::{Offer, Rate, statistics};
-use mpps_record::{Interval, ProfiledWire};
+use mpps_record::ProfiledWire;
 
 /// Trials of the router and of a wire beside them: not sampled, and sampled.
 #[derive(Default)]
@@ -45,9 +45,7 @@ impl Wires {
     ) -> Result<Turn, JobError> {
         let mut tried = Turn::default();
         let mut order = [(1, true), (1, false), (0, false), (0, true)];
-        if turn % 2 == 1 {
-            order.reverse();
-        }
+        TurnOrder::new(turn).arrange(&mut order);
         for (looks, is_wire) in order {
             let beside = [Beside::Nothing, Beside::Look][looks];
             if !is_wire {
@@ -82,21 +80,18 @@ impl Wires {
             let first = at(explainer.sends, Beside::Nothing)?;
             self.most = forwards(&first).unwrap_or(0.0);
         }
-        let rate = match self.most {
-            0.0 => explainer.sends,
-            most => Rate::from_fps(most * LITTLE_MORE),
-        };
-        let trial = at(rate, beside)?;
+        let trial = at(overload(self.most, explainer.sends), beside)?;
         self.most = self.most.max(forwards(&trial).unwrap_or(0.0));
         Ok(trial)
     }
 
     /// Adds the pairs of a turn that count.
     pub fn add(&mut self, turn: &mut Turn) {
-        let whole = |one: &Option<Profiled>| one.as_ref().is_some_and(|one| counts(&one.judged));
+        let whole =
+            |one: &Option<Profiled>| one.as_ref().is_some_and(|one| one.judged.verdict.counts());
         for (looks, wire) in turn.wire.iter_mut().enumerate() {
             let router = turn.router.get(looks).filter(|router| whole(router));
-            let wire = wire.take_if(|wire| counts(&wire.judged));
+            let wire = wire.take_if(|wire| wire.judged.verdict.counts());
             let Some((router, wire)) = router.and_then(Option::as_ref).zip(wire) else {
                 continue;
             };
@@ -119,11 +114,10 @@ impl Wires {
         sends: Rate,
         exit: Option<ExitProgram>,
     ) -> Result<ProfiledWire, String> {
-        let steady = |one: &Profiled| match Distance::from_trial(&one.judged.trial) {
-            Distance::Steady(at) => Some(at.round_trip_ns),
-            Distance::Unknown | Distance::Changed => None,
-        };
-        let steady: Vec<f64> = router.iter().filter_map(steady).collect();
+        let steady = router
+            .iter()
+            .filter_map(|one| Distance::from_trial(&one.judged.trial).steady());
+        let steady: Vec<f64> = steady.map(|at| at.round_trip_ns).collect();
         let distance_ns = statistics::median(&steady);
         let distances: Vec<Distance> = self.sampled.iter().map(|(at, ..)| *at).collect();
         let here = pairs_at(&distances, distance_ns);
@@ -157,11 +151,7 @@ impl Wires {
         Ok(ProfiledWire {
             load: load_of(&wires, sends).ok_or_else(few)?,
             pairs: wires.len() as u32,
-            router_ns: Interval {
-                low: more.low,
-                median: more.ns,
-                high: more.high,
-            },
+            router_ns: [more.low, more.ns, more.high].into(),
             stages: stages.filter(|(_, is)| *is).map(|(part, _)| part).collect(),
             unsampled_router_ns: unsampled.map(|cost| interval(cost.router_ns)),
         })

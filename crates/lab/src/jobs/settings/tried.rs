@@ -3,7 +3,7 @@
 use super::{FIRST_TRIALS, Job, Recorded};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
-use crate::jobs::compare::{self, Forwards, is_alike, order};
+use crate::jobs::compare::{self, Forwards, is_alike};
 use crate::jobs::explain::by_stage::{self, Levels};
 use crate::line::difference;
 use crate::search::saturation::SENDER_MAX;
@@ -13,6 +13,7 @@ use mpps_method::Span;
 use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule, Turn, rate};
 use mpps_method::random::Random;
 use mpps_method::tune::CATALOGUE;
+use mpps_method::turns::TurnOrder;
 use mpps_record::{Difference, ProfileChange, SettingEffect};
 use std::slice::from_mut;
 
@@ -144,7 +145,7 @@ impl<'bed> Tried<'bed> {
         if is_alike(self.most[0], self.most[1]) {
             self.most = [self.most[0].max(self.most[1]); 2];
         }
-        let order = order(self.half_rounds);
+        let order = TurnOrder::from_half_round(self.half_rounds).places();
         self.half_rounds += 1;
         let mut pair = [None, None];
         if let Some(known) = job.earlier.take_both(&self.names) {

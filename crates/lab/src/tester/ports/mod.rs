@@ -51,7 +51,7 @@ pub struct WhileSending<'a> {
 
 impl WhileSending<'_> {
     /// Always to go on, until all slots have passed.
-    pub const NOBODY: Self = Self {
+    pub const UNTIL_ENDED: Self = Self {
         go_on: &|_, _| Ok(GoOn::For(LOOK_NS_MAX)),
     };
 }

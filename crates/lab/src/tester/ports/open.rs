@@ -18,7 +18,7 @@ impl PortKind {
     ///
     /// # Errors
     /// A port is gone.
-    pub fn for_ports_of(bed: &Bed, sizes: &[FrameSpec]) -> Result<Self, TesterError> {
+    pub fn choose(bed: &Bed, sizes: &[FrameSpec]) -> Result<Self, TesterError> {
         let fits = |frames: &FrameSpec| usize::from(frames.max().without_fcs()) <= FRAME_OCTETS_MAX;
         for port in bed.tester() {
             let name = &port.name;

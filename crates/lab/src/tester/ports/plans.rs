@@ -60,7 +60,7 @@ impl SenderPlan {
             templates: ways
                 .iter()
                 .zip([Varied::Destination, Varied::Source])
-                .map(|(way, far)| Template::new(&frame_template(traffic, way), far))
+                .map(|(way, varied)| Template::new(&frame_template(traffic, way), varied))
                 .collect::<Result<_, _>>()?,
             ipv6: traffic.ipv6,
             transport: traffic.transport,

@@ -121,19 +121,19 @@ impl Sender {
             to.l4_sum = from.l4_sum;
             to.dest_sum = from.dest_sum;
         }
-        if let Some(far) = &plan.destinations {
-            let entries = u32::try_from(far.list.len()).unwrap_or(u32::MAX);
+        if let Some(destinations) = &plan.destinations {
+            let entries = u32::try_from(destinations.list.len()).unwrap_or(u32::MAX);
             rodata.dest_count = entries;
-            rodata.dest_bits = far.block_bits;
+            rodata.dest_bits = destinations.block_bits;
             rodata.dest_seed = plan.seed as u32;
-            let sized = match far.list.as_ref() {
+            let sized = match destinations.list.as_ref() {
                 DestinationList::V4(_) => open.maps.dest_ipv4.set_max_entries(entries),
                 DestinationList::V6(_) => open.maps.dest_ipv6.set_max_entries(entries),
             };
             sized.map_err(|e| TesterError::bpf("size the list of destinations", &e))?;
         }
         let skel = programs::load(open, "load the sender")?;
-        match plan.destinations.as_ref().map(|far| far.list.as_ref()) {
+        match plan.destinations.as_ref().map(|all| all.list.as_ref()) {
             None => {}
             Some(DestinationList::V4(list)) => maps::fill(&skel.maps.dest_ipv4, list)?,
             Some(DestinationList::V6(list)) => {

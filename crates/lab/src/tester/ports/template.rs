@@ -36,7 +36,7 @@ impl Template {
     ///
     /// # Errors
     /// None in practice: the shortest frame is never too short.
-    pub fn new(frame: &FrameTemplate, far: Varied) -> Result<Self, FrameLength> {
+    pub fn new(frame: &FrameTemplate, varied: Varied) -> Result<Self, FrameLength> {
         let family = frame.addresses.family();
         let (ip_octets, sources, destinations) = match family {
             Family::V4 => (20, 12..16, 16..20),
@@ -59,7 +59,7 @@ impl Template {
         }
         let mut sums =
             [sources.clone(), destinations].map(|at| checksum::sum(&header[ETHER..l4][at]));
-        if far == Varied::Source {
+        if varied == Varied::Source {
             sums.reverse();
         }
         let [near_sum, dest_sum] = sums;

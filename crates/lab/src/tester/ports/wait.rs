@@ -93,7 +93,7 @@ mod tests {
                 ended: false,
             })
         };
-        wait_for_end(&due, &WhileSending::NOBODY, progress, finished).expect("no Ctrl-C")
+        wait_for_end(&due, &WhileSending::UNTIL_ENDED, progress, finished).expect("no Ctrl-C")
     }
 
     #[test]

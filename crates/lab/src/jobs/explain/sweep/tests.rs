@@ -1,5 +1,5 @@
 use super::*;
-use mpps_record::{PartCost, ProfiledLoad};
+use mpps_record::{Interval, PartCost, ProfiledLoad};
 
 fn point(octets: f64, ns: f64) -> SweepPoint {
     let exact = |median| Interval {

@@ -9,13 +9,12 @@
 use super::{PERIOD_NS, STALL_NS};
 use crate::clock::wait_until;
 use crate::tester::error::TesterError;
+use crate::tester::machine::real_time::RealTime;
 use mpps_ebpf::instruments::watch::{Stall, Watched};
 use mpps_linux::clock::monotonic_ns;
-use mpps_linux::cpu::{self, CpuSet};
-use mpps_linux::task;
+use mpps_linux::cpu::CpuSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 /// SCHED_FIFO priority of the threads: the highest there is.
 const PRIORITY: u8 = 99;
@@ -23,12 +22,11 @@ const PRIORITY: u8 = 99;
 /// Running threads; they end when this is dropped.
 pub struct Threads {
     shared: Arc<Shared>,
-    threads: Vec<(usize, JoinHandle<()>)>,
+    threads: Vec<(usize, RealTime)>,
 }
 
 /// What threads and reader tell each other.
 struct Shared {
-    stop: AtomicBool,
     epoch: AtomicU64,
     seen: Vec<Seen>,
 }
@@ -51,34 +49,22 @@ impl Threads {
     /// A thread could not be bound or have its priority.
     pub fn start(cpus: &[usize]) -> Result<Self, TesterError> {
         let shared = Arc::new(Shared {
-            stop: AtomicBool::new(false),
             epoch: AtomicU64::new(0),
             seen: cpus.iter().map(|_| Seen::default()).collect(),
         });
-        let mut started = Self {
-            shared: Arc::clone(&shared),
-            threads: Vec::new(),
+        let start = |(place, &cpu): (usize, &usize)| {
+            let (shared, name) = (Arc::clone(&shared), format!("mpps-watch/{cpu}"));
+            let tick = move |stop: &AtomicBool| shared.tick(&shared.seen[place], stop);
+            Ok((
+                cpu,
+                RealTime::start(&name, &CpuSet::single(cpu), PRIORITY, tick)?,
+            ))
         };
-        for (place, &on) in cpus.iter().enumerate() {
-            let shared = Arc::clone(&shared);
-            let (tell, told) = std::sync::mpsc::channel();
-            let thread = std::thread::Builder::new()
-                .name(format!("mpps-watch/{on}"))
-                .spawn(move || {
-                    let placed = cpu::pin_current_thread(&CpuSet::single(on))
-                        .and_then(|()| cpu::set_fifo(task::current_tid(), PRIORITY));
-                    let go = placed.is_ok();
-                    // Nobody listens any more: the other threads could not be started.
-                    let _heard = tell.send(placed);
-                    if go {
-                        shared.tick(&shared.seen[place]);
-                    }
-                })
-                .map_err(|e| mpps_linux::Error::from_io("start thread", "machine watch", &e))?;
-            started.threads.push((on, thread));
-            told.recv().unwrap_or(Ok(()))?;
-        }
-        Ok(started)
+        let threads = cpus.iter().enumerate().map(start);
+        Ok(Self {
+            threads: threads.collect::<Result<_, TesterError>>()?,
+            shared,
+        })
     }
 
     /// Has everything older than this epoch forgotten, at the next tick of each CPU.
@@ -98,7 +84,7 @@ impl Threads {
 
     /// What each watched CPU saw in its epoch.
     pub fn read(&self) -> Vec<(usize, Watched)> {
-        let read = |((cpu, _), seen): (&(usize, JoinHandle<()>), &Seen)| {
+        let read = |((cpu, _), seen): (&(usize, RealTime), &Seen)| {
             // The epoch first: what is read after it is of that epoch or a later one.
             let epoch = seen.epoch.load(Ordering::Acquire);
             let watched = Watched {
@@ -125,9 +111,9 @@ impl Seen {
 }
 
 impl Shared {
-    fn tick(&self, seen: &Seen) {
+    fn tick(&self, seen: &Seen, stop: &AtomicBool) {
         let mut last = monotonic_ns();
-        while !self.stop.load(Ordering::Acquire) {
+        while !stop.load(Ordering::Acquire) {
             wait_until(last + PERIOD_NS);
             let now = monotonic_ns();
             let epoch = self.epoch.load(Ordering::Acquire);
@@ -145,16 +131,6 @@ impl Shared {
             }
             seen.ticks.fetch_add(1, Ordering::Release);
             last = now;
-        }
-    }
-}
-
-impl Drop for Threads {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::Release);
-        for (_, thread) in self.threads.drain(..) {
-            // A thread that panicked watches no more; nothing is left to undo.
-            let _ended = thread.join();
         }
     }
 }

@@ -146,14 +146,14 @@ impl Frames {
             return self.template.dest_sum;
         };
         let place = self.place_first + self.order.destination(sequence);
-        let far = destinations.at(place, self.seed);
+        let destination = destinations.at(place, self.seed);
         let at = match (self.ipv6, self.back) {
             (true, false) => 24..40,
             (true, true) => 8..24,
             (false, false) => 16..20,
             (false, true) => 12..16,
         };
-        let octets = &far.to_be_bytes()[16 - at.len()..];
+        let octets = &destination.to_be_bytes()[16 - at.len()..];
         ip[at].copy_from_slice(octets);
         checksum::sum(octets)
     }

@@ -1,15 +1,15 @@
 //! Doubts about latency: whether the times are the router's at the load they stand at.
 
-use super::{Doubt, Surroundings, Weight, frame_doubts, machine, table, tester, work_doubts};
-use crate::jobs::latency::{LoadLatency, PathLatency, TURNS_MIN};
+use super::{LoadLatency, PathLatency, TURNS_MIN};
+use crate::doubt::{Doubt, Weight, frame_doubts, machine, table, tester, work_doubts};
+use crate::search::measurer::Surroundings;
 use mpps_method::{Histogram, Span, Trial, Verdict};
 
 /// The worst case is the longest time but for this share of the frames (RFC 8219 section 7.2).
 const WORST: f64 = 0.001;
 
 /// What to doubt about the latency at these loads, and why CPUs may have slept that were to stay awake.
-#[must_use]
-pub fn latency_doubts(
+pub(super) fn doubts(
     around: &Surroundings,
     loads: &[LoadLatency],
     asleep: Option<String>,
@@ -147,7 +147,7 @@ fn not_measured(loads: &[LoadLatency]) -> Option<Doubt> {
 mod tests {
     use super::*;
     use crate::jobs::Judged;
-    use crate::jobs::latency::{LatencyLoad, PathLatency};
+    use crate::jobs::latency::LatencyLoad;
     use mpps_method::{Counts, Direction, Disturbed, Rate, Shortfall};
 
     fn load(lost: u64, disturbed: u64, verdict: Verdict) -> LoadLatency {
@@ -187,14 +187,14 @@ mod tests {
     }
 
     fn names(load: LoadLatency) -> Vec<&'static str> {
-        let doubts = latency_doubts(&Surroundings::default(), &[load], None);
+        let doubts = doubts(&Surroundings::default(), &[load], None);
         doubts.iter().map(|doubt| doubt.name).collect()
     }
 
     #[test]
     fn asleep_cpus_are_doubted() {
         let why = "CPU 1 slept 9000 times in these trials";
-        let doubts = latency_doubts(&Surroundings::default(), &[], Some(why.to_owned()));
+        let doubts = doubts(&Surroundings::default(), &[], Some(why.to_owned()));
         assert_eq!((doubts[0].name, &*doubts[0].seen), ("cpus-asleep", why));
     }
 

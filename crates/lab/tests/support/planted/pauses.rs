@@ -1,11 +1,12 @@
 //! Pauses planted on one CPU, to calibrate the machine watch (see `pause.bpf.c`).
 
-use crate::tester::error::TesterError;
-use crate::tester::programs;
 use libbpf_rs::ProgramInput;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::pause::{PauseSkel, PauseSkelBuilder};
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::task;
+use std::error::Error;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -31,10 +32,7 @@ struct Planted {
 
 impl PlantedPauses {
     /// Makes `cpu` stand still for `pause_ns` (200 ms at most), each time `every_ns` have passed.
-    ///
-    /// # Errors
-    /// What loading, pinning or the first pause said.
-    pub fn plant(cpu: usize, every_ns: u64, pause_ns: u64) -> Result<Self, TesterError> {
+    pub fn plant(cpu: usize, every_ns: u64, pause_ns: u64) -> Result<Self, Box<dyn Error>> {
         let planted = Arc::new(Planted::default());
         let (stop, stopped) = channel();
         let (tell, told) = channel();
@@ -52,17 +50,15 @@ impl PlantedPauses {
                         let _heard = tell.send(Ok(()));
                         pause_until(&stopped, Duration::from_nanos(every_ns), &skel, &counts);
                     }
-                    Err(error) => drop(tell.send(Err(error))),
+                    Err(error) => drop(tell.send(Err(error.to_string()))),
                 }
-            })
-            .map_err(|e| mpps_linux::Error::from_io("start thread", "planted pauses", &e))?;
+            })?;
         let pauses = Self {
             planted,
             stop: Some(stop),
             thread: Some(thread),
         };
-        told.recv()
-            .unwrap_or(Err(TesterError::Panicked("the thread that plants pauses")))?;
+        told.recv()??;
         Ok(pauses)
     }
 
@@ -77,23 +73,24 @@ impl PlantedPauses {
 }
 
 /// The program, loaded, and this thread on its CPU.
-fn ready(cpu: usize, pause_ns: u64) -> Result<PauseSkel<'static>, TesterError> {
-    let mut open = programs::open(PauseSkelBuilder::default(), "open the planted pauses")?;
-    programs::constants(&mut open.maps.rodata_data, "pause rodata")?.pause_ns = pause_ns;
-    let skel = programs::load(open, "load the planted pauses")?;
+fn ready(cpu: usize, pause_ns: u64) -> Result<PauseSkel<'static>, Box<dyn Error>> {
+    let place = Box::leak(Box::new(MaybeUninit::uninit()));
+    let mut open = PauseSkelBuilder::default().open(place)?;
+    let rodata = open.maps.rodata_data.as_deref_mut().ok_or("no rodata")?;
+    rodata.pause_ns = pause_ns;
+    let skel = open.load()?;
     cpu::pin_current_thread(&CpuSet::single(cpu))?;
     cpu::set_fifo(task::current_tid(), PRIORITY)?;
     Ok(skel)
 }
 
-fn pause(skel: &PauseSkel<'_>, counts: &Planted) -> Result<(), TesterError> {
+fn pause(skel: &PauseSkel<'_>, counts: &Planted) -> Result<(), libbpf_rs::Error> {
     let input = ProgramInput {
         data_in: Some(&[0; 64]),
         repeat: 1,
         ..ProgramInput::default()
     };
-    let run = skel.progs.stand_still.test_run(input);
-    let run = run.map_err(|e| TesterError::bpf("plant a pause", &e))?;
+    let run = skel.progs.stand_still.test_run(input)?;
     let took_ns = u64::from(run.return_value) * 1_000;
     counts.longest_ns.fetch_max(took_ns, Ordering::Release);
     counts.pauses.fetch_add(1, Ordering::Release);

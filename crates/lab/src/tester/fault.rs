@@ -10,7 +10,7 @@ use mpps_linux::tc::{Hook, Turn};
 use std::os::fd::AsFd;
 
 /// What to plant; zero plants nothing of its kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Drop one frame in so many.
     pub drop_every: u64,
@@ -36,6 +36,15 @@ impl Fault {
         police_fps: 0,
         police_burst: 0,
     };
+
+    /// The DUT spins so long for each frame, ns.
+    #[must_use]
+    pub const fn spin(delay_ns: u64) -> Self {
+        Self {
+            delay_ns,
+            ..Self::NONE
+        }
+    }
 }
 
 /// A planted fault; it is gone when this is dropped.
