@@ -39,5 +39,7 @@ mod trial;
 mod tune;
 mod tune_apply;
 mod tune_beds;
+#[cfg(feature = "measure")]
+mod tune_systemd;
 mod tutorial;
 mod without_lab;
