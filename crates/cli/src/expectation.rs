@@ -1,8 +1,8 @@
 //! `--expect-min`: whether every result reaches what was expected.
 
-use crate::terminal::{Reading, Row};
 use mpps_method::Rate;
 use mpps_record::RunLine;
+use mpps_report::{Reading, Row};
 
 /// A line for each result that does not show what was expected.
 #[must_use]

@@ -18,6 +18,7 @@ mod rfc2544;
 mod search;
 mod sending;
 mod settings;
+mod suite;
 mod sweep;
 mod traffic;
 
@@ -37,6 +38,7 @@ pub use recovery::RecoveryPlan;
 pub use reset::{ResetPlan, check as check_parts};
 pub use rfc2544::suite;
 pub use settings::{SettingsPlan, TwoBeds, words as unmeasured_in_words};
+pub use suite::{PartPlan, Suite};
 pub use sweep::{SweepPlan, steps as sweep_steps};
 
 use crate::args::{BedChoiceArgs, PortArgs, SearchArgs, SetUpArgs, ThroughputArgs, TrafficArgs};

@@ -49,6 +49,7 @@ mod reset;
 mod rfc2544;
 #[cfg(feature = "measure")]
 mod search;
+mod setting;
 mod short_help;
 mod show;
 #[cfg(feature = "measure")]
@@ -76,6 +77,7 @@ pub use records::{PruneArgs, RecordsArgs, RecordsVerb};
 pub use refusal::one_line;
 pub use refusal::shortened;
 pub use report::{ReportArgs, ReportFormat};
+pub use setting::no_setting;
 pub use show::ShowRecordArgs;
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
 #[cfg(feature = "measure")]

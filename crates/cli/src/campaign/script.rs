@@ -2,9 +2,9 @@
 
 use super::Wrong;
 use super::file::Text;
+use crate::args::no_setting;
 use crate::plan::BedChoice;
 use crate::terminal;
-use crate::verbs::tune::no_setting;
 use mpps_lab::bed::{BedPlan, DutPlan};
 use mpps_lab::tune::measurable::Unmeasured;
 use mpps_lab::tune::scripted::{PORTS, Step, check_value, steps};

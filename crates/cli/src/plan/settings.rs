@@ -3,8 +3,7 @@
 use super::compare::check_share;
 use super::sending::Sending;
 use super::{BedChoice, ComparePlan, Planned};
-use crate::args::MeasureSettingsArgs;
-use crate::verbs::tune::no_setting;
+use crate::args::{MeasureSettingsArgs, no_setting};
 use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::bed::{BedPlan, DutPlan};
 use mpps_lab::jobs::compare::{self, ALIKE_ON_ONE_BED};

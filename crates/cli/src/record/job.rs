@@ -1,7 +1,7 @@
 //! The job of a run: what was asked for.
 
 use super::plan::{search, sent};
-use crate::suite::Suite;
+use crate::outcome::SUITE;
 use crate::words::rule;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::back_to_back::BurstPlan;
@@ -14,14 +14,14 @@ use mpps_lab::jobs::lasting::{LastingPlan, Overload};
 use mpps_lab::jobs::latency::{LatencyLoad, LatencyPlan};
 use mpps_lab::jobs::loss::LossPlan;
 use mpps_lab::jobs::recovery::RecoveryPlan;
-use mpps_lab::jobs::reset::{Part, ResetPlan, SHARE};
+use mpps_lab::jobs::reset::{self, ResetPlan, SHARE};
 use mpps_lab::jobs::settings::SettingsPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::line::whole_fps;
 use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
 use mpps_method::{Rate, Span};
-use mpps_record::{FixedLoads, MeasuredSettings, Plan, Scale};
+use mpps_record::{FixedLoads, MeasuredSettings, Part, Plan, Scale};
 use mpps_report::number::{percent_given, percent_or_under as percent, plural};
 
 /// What was asked for. A verb adds a constructor here.
@@ -211,7 +211,11 @@ impl<'a> Job<'a> {
         });
         let share = || format!("{} of the maximum forwarding rate", percent(SHARE));
         let load = plan.rate.map_or_else(share, |rate| rate.to_string());
-        let parts: Vec<&str> = plan.parts.iter().map(|part| Part::name(*part)).collect();
+        let parts: Vec<&str> = plan
+            .parts
+            .iter()
+            .map(|part| reset::Part::name(*part))
+            .collect();
         let parts = match parts[..] {
             [] => "all that the bed has".to_owned(),
             _ => parts.join(", "),
@@ -296,26 +300,22 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// `mpps rfc2544`.
+    /// `mpps rfc2544`: these parts, and what every rate without loss is expected to reach.
     #[must_use]
-    pub fn suite(suite: &'a Suite) -> Self {
-        let plan = &suite.measurement;
-        let parts = suite.planned();
+    pub fn suite(plan: &'a ThroughputPlan, expected: Option<Rate>, parts: Vec<Part>) -> Self {
         let rules = parts
             .iter()
             .map(|part| format!("{}: {}", part.verb, part.rule));
+        let rules: Vec<String> = rules.collect();
+        let search = Self::throughput(plan, expected);
         Self {
-            name: "rfc2544",
-            traffic: &plan.traffic,
-            receiver: plan.receiver,
-            rule: rules.collect::<Vec<_>>().join("; "),
-            budget: suite.lengths.budget,
+            name: SUITE,
+            rule: rules.join("; "),
             plan: Plan {
-                search: Some(search(plan)),
-                expected_min_fps: suite.expect_min.map(whole_fps),
                 parts,
-                ..sent(&plan.sizes, &plan.traffic)
+                ..search.plan
             },
+            ..search
         }
     }
 

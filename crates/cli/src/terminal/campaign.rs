@@ -1,11 +1,15 @@
 //! A campaign: its cells with the published figures beside ours, then its claims.
 
 use super::columns::columns;
-use super::machine_line;
 use super::wrap::prose;
+use super::{fitted, machine_line, out};
+use crate::outcome::View;
+use anyhow::Result;
 use mpps_record::Interval;
 use mpps_report::campaign::{CampaignRun, MeasuredCell, Rate};
 use mpps_report::number::{Known, short_frame};
+use mpps_report::verdict::Judged;
+use serde_json::{Value, json};
 
 const HEAD: [&str; 6] = [
     "cell",
@@ -16,9 +20,23 @@ const HEAD: [&str; 6] = [
     "limited by",
 ];
 
+/// Puts a campaign on stdout.
+///
+/// # Errors
+/// The result could not be written.
+pub fn show_campaign(campaign: &CampaignRun<'_>, view: &View<'_>) -> Result<()> {
+    if view.json {
+        let cells: Vec<Value> = campaign.cells.iter().map(cell_json).collect();
+        let claims: Vec<Value> = campaign.claims().iter().map(claim_json).collect();
+        let own = json!({ "campaign": campaign.line, "cells": cells, "claims": claims });
+        return view.print_json(campaign.run, &own);
+    }
+    out(&fitted(&(in_words(campaign) + &view.record())));
+    Ok(())
+}
+
 /// All of it.
-#[must_use]
-pub fn campaign(campaign: &CampaignRun<'_>) -> String {
+fn in_words(campaign: &CampaignRun<'_>) -> String {
     let line = campaign.line;
     let quick = if line.quick { " (short form)" } else { "" };
     let source = line.source.as_ref().map(|source| format!("{source}\n"));
@@ -82,4 +100,34 @@ fn ranged(Interval { low, median, high }: Interval<f64>) -> String {
     let known = Known::new(median, high - low);
     let [low, high] = [low, high].map(|end| known.with(end).beside(known));
     format!("{} ({low} to {high})", known.short())
+}
+
+/// A cell as its record has it, with its rates and what is said beside them.
+fn cell_json(cell: &MeasuredCell<'_>) -> Value {
+    let rate = |rate: &Rate<'_>| {
+        json!({
+            "frame": rate.frame,
+            "forwarding_fps": rate.here,
+            "is_bound": rate.is_bound,
+            "lossless_fps": rate.lossless.map(|(_, fps)| fps),
+            "limited_by": rate.limit,
+            "published": rate.published,
+            "by_published_ratio": rate.by_published(),
+        })
+    };
+    let mut value = json!(cell.line);
+    value["rates"] = cell.rates().iter().map(rate).collect();
+    value["told"] = cell.told().into();
+    value
+}
+
+fn claim_json(judged: &Judged<'_>) -> Value {
+    let mut value = json!(judged.claim);
+    value["cell"] = judged.cell.into();
+    value["verdict"] = judged.verdict.to_string().into();
+    value["reason"] = judged.reason().into();
+    let numbers = judged.numbers.iter();
+    let numbers = numbers.map(|one| json!({ "frame": one.name, "value": one.value }));
+    value["numbers"] = numbers.collect();
+    value
 }

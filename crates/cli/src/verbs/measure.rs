@@ -125,7 +125,7 @@ pub fn finish(
     let drawn = draw(run, record, plot);
     let mut view = View::new(run, record, output.json, output.verbose);
     view.plot = drawn.as_ref().ok().and_then(Option::as_deref);
-    outcome::show(run, &view)?;
+    terminal::show(run, &view)?;
     // Only the first thing that went wrong is worth a line. An interrupt is told when the bed is gone.
     match error {
         Some(_) if exit == Exit::Interrupted => {}

@@ -34,12 +34,14 @@ fn width() -> Option<usize> {
 }
 
 /// Breaks the lines of prose between tables.
-pub(super) fn prose(text: &str) -> String {
+#[must_use]
+pub fn prose(text: &str) -> String {
     wrap(text, PROSE)
 }
 
 /// Breaks lines longer than `width` columns between words.
-pub(super) fn wrap(text: &str, width: usize) -> String {
+#[must_use]
+pub fn wrap(text: &str, width: usize) -> String {
     text.split('\n')
         .map(|line| wrapped(line, width))
         .collect::<Vec<_>>()
