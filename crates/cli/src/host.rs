@@ -38,7 +38,6 @@ pub fn keep_clear(options: &mut ChooseOptions) -> Result<()> {
 }
 
 /// The folder of another user that lies on the way to this path, and root's own home to use in its place.
-#[must_use]
 pub fn foreign_folder(path: &Path) -> Option<(PathBuf, Option<PathBuf>)> {
     let user = mpps_lab::effective_uid();
     let own = || mpps_lab::home_of(user).filter(|_| user == 0);
@@ -77,7 +76,6 @@ impl fmt::Display for Interrupted {
 impl std::error::Error for Interrupted {}
 
 /// The exit code of an error: the gravest of all that led to it.
-#[must_use]
 pub fn exit_of(error: &Error) -> Exit {
     let causes = error.chain().map(|cause| {
         match (

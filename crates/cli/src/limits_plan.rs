@@ -31,7 +31,6 @@ impl LimitsPlan {
     }
 
     /// One budget a size.
-    #[must_use]
     pub fn budgets(&self, link: LinkSpeed, memory: Option<MemoryBandwidth>) -> Vec<Budget> {
         let budget = |frames| Budget::new(frames, link, self.bus, self.packets, memory);
         self.sizes.iter().map(budget).collect()

@@ -75,26 +75,22 @@ pub fn kind(run: &Run) -> Option<&dyn Outcome> {
 }
 
 /// Whether the run is one of `mpps rfc2544`.
-#[must_use]
 pub fn is_suite(run: &Run) -> bool {
     run.begin.as_ref().is_some_and(|begin| begin.job == SUITE)
 }
 
 /// Whether a run has a result.
-#[must_use]
 pub fn is_in(run: &Run) -> bool {
     run.answers().iter().any(|lines| !lines.is_empty())
 }
 
 /// The exit code of what was measured; what ended the run early is left aside.
-#[must_use]
 pub fn exit(run: &Run) -> Exit {
     let there = kinds(run).into_iter().filter(|kind| !kind.is_empty());
     worst(there.map(|kind| kind.exit(run)))
 }
 
 /// The plot of a run, SVG, if its results are drawn.
-#[must_use]
 pub fn plot(run: &Run) -> Option<String> {
     kind(run)?.plot(run)
 }
@@ -156,7 +152,6 @@ pub struct View<'a> {
 
 impl<'a> View<'a> {
     /// Of a run in the record at `path`.
-    #[must_use]
     pub fn new(run: &'a Run, path: &Path, json: bool, verbose: bool) -> Self {
         let end = run.end.as_ref();
         Self {

@@ -26,7 +26,6 @@ pub fn keep_error(written: io::Result<()>) {
 }
 
 /// Why a part of the result is not on standard output, if so.
-#[must_use]
 pub fn lost_output() -> Option<&'static io::Error> {
     LOST.get()
 }

@@ -34,7 +34,6 @@ pub struct Recorder {
 
 impl Recorder {
     /// Before the first line.
-    #[must_use]
     pub fn new(record: Record, progress: Progress) -> Self {
         Self {
             run: Run::new(record.run()),
@@ -52,13 +51,11 @@ impl Recorder {
     }
 
     /// The record.
-    #[must_use]
     pub const fn record(&self) -> &Record {
         &self.record
     }
 
     /// The run so far, whether or not all of it could be written.
-    #[must_use]
     pub const fn run(&self) -> &Run {
         &self.run
     }
@@ -144,13 +141,11 @@ impl Recorder {
     }
 
     /// Trials so far.
-    #[must_use]
     pub const fn trials(&self) -> u32 {
         self.trials
     }
 
     /// Route changes of all trials so far.
-    #[must_use]
     pub const fn route_changes(&self) -> Option<RouteChanges> {
         self.route_changes
     }
@@ -180,7 +175,6 @@ impl Recorder {
     }
 
     /// Management queries of all trials so far.
-    #[must_use]
     pub const fn queries(&self) -> Option<Queries> {
         self.queries
     }

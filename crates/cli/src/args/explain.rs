@@ -118,7 +118,6 @@ struct AgainstArgs {
 
 impl ExplainArgs {
     /// Trials at saturation, or pairs.
-    #[must_use]
     pub fn trials(&self) -> u32 {
         let usual = TRIALS[usize::from(self.against.is_some())];
         self.trials.unwrap_or(usual)

@@ -228,7 +228,6 @@ pub enum Verb {
 }
 
 /// The command line's definition; `-h` of long verbs shows the flags most people use.
-#[must_use]
 pub fn command() -> clap::Command {
     let command = Cli::command();
     #[cfg(feature = "measure")]
@@ -260,7 +259,6 @@ pub fn read() -> Result<Cli, Exit> {
 }
 
 /// The arguments as typed. Octets that are not UTF-8 are replaced.
-#[must_use]
 pub fn typed() -> Vec<String> {
     let words = std::env::args_os().skip(1);
     words

@@ -20,7 +20,6 @@ pub enum KindArg {
 
 impl SearchArgs {
     /// Whether anything was typed that only a search heeds.
-    #[must_use]
     pub fn any(&self) -> bool {
         let Self {
             goal,

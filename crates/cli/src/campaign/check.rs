@@ -108,7 +108,6 @@ pub fn check(cell: &Cell, scratch: &Scratch) -> Result<Result<Ready, String>, Wr
 
 impl Cell {
     /// What the router, or that of each variant, is set up with: `router: rp_filter=1; conntrack=tracked`.
-    #[must_use]
     pub fn set_up_in_words(&self) -> Vec<String> {
         let variants = self.variants.iter();
         let names = variants.map(|variant| variant.name.get_ref().as_str());

@@ -254,13 +254,11 @@ impl Cell {
     }
 
     /// Its verb.
-    #[must_use]
     pub fn verb(&self) -> &str {
         self.verb.as_ref().map_or("", |verb| verb.get_ref())
     }
 
     /// Published figures of it.
-    #[must_use]
     pub fn published(&self) -> Vec<mpps_record::Published> {
         let figures = self.published.iter();
         let figures = figures.map(|figure| mpps_record::Published {

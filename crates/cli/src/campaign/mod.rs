@@ -154,7 +154,6 @@ impl Campaign {
     }
 
     /// Something wrong in it, with file, line and column.
-    #[must_use]
     pub fn wrong(&self, wrong: Wrong) -> Error {
         self::wrong(&self.from, &self.text, wrong)
     }

@@ -231,14 +231,12 @@ impl SetUp {
     }
 
     /// What it is called.
-    #[must_use]
     pub fn name(self) -> String {
         short(&self.name.unwrap_or(self.named))
     }
 }
 
 /// What a program that sets up the router is called.
-#[must_use]
 pub fn stem(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or(path.as_os_str());
     stem.to_string_lossy().into_owned()

@@ -90,7 +90,6 @@ impl FibScalePlan {
     }
 
     /// Where the largest table comes from.
-    #[must_use]
     pub fn origin(&self) -> Origin {
         let (v4, v6) = self.synthetic();
         let seed = self.measurement.traffic.seed;
@@ -100,7 +99,6 @@ impl FibScalePlan {
     }
 
     /// Prefixes of a table that has to be made up: IPv4, IPv6.
-    #[must_use]
     pub fn synthetic(&self) -> (u64, u64) {
         let usual = MADE_UP[usize::from(self.measurement.traffic.ipv6)];
         let most = self.routes.iter().copied().max().unwrap_or(FULL);
@@ -116,7 +114,6 @@ impl FibScalePlan {
     }
 
     /// The job, with the largest table.
-    #[must_use]
     pub fn scale(&self, table: Table) -> ScalePlan {
         ScalePlan {
             throughput: self.measurement.clone(),
@@ -129,7 +126,6 @@ impl FibScalePlan {
     }
 
     /// The points, for a table of so many prefixes.
-    #[must_use]
     pub fn points(&self, prefixes: usize) -> Vec<Point> {
         let routes: Vec<usize> = self
             .routes

@@ -145,7 +145,6 @@ impl Planned<SettingsPlan> {
 
 impl SettingsPlan {
     /// Ids of those that are measured.
-    #[must_use]
     pub fn ids(&self) -> Vec<&'static str> {
         let is_left_out = |row: &&&'static Row| {
             let mut left_out = self.left_out.iter();
@@ -170,7 +169,6 @@ fn check_some(count: usize, left_out: &[(&Row, Unmeasured)]) -> Result<()> {
 }
 
 /// `is inert here: needs several CPUs`.
-#[must_use]
 pub fn words(why: &Unmeasured) -> String {
     match why {
         Unmeasured::Inert(why) => format!("is inert here: {why}"),

@@ -70,7 +70,6 @@ const AROUND: Span = Span::from_millis(12_000);
 
 impl Lengths {
     /// With trials of another length, and as much latency as belongs to them.
-    #[must_use]
     pub fn with(self, trial: Option<Span>, budget: Option<Span>) -> Self {
         let trials = self.latency.as_nanos() / self.trial.as_nanos();
         let trial = trial.unwrap_or(self.trial);
@@ -107,7 +106,6 @@ pub struct Part {
 
 impl Part {
     /// What RFC 2544 asks for, where these lengths are short of it.
-    #[must_use]
     pub fn shortened_from(&self, lengths: &Lengths) -> Option<&'static str> {
         let (asked, is_shortened) = self.asked;
         is_shortened(lengths).then_some(asked)
@@ -223,7 +221,6 @@ pub const PARTS: [Part; 6] = [
 
 impl Suite {
     /// The same for one frame size.
-    #[must_use]
     pub fn for_size(&self, frames: &FrameSpec) -> Self {
         let mut one = self.clone();
         one.measurement.sizes = vec![frames.clone()];
@@ -231,7 +228,6 @@ impl Suite {
     }
 
     /// How long all is going to take but for the first `done` parts, about.
-    #[must_use]
     pub fn left(&self, done: usize) -> Span {
         let sizes = self.measurement.sizes.iter();
         let each = sizes.flat_map(|_| self.parts.iter().map(|part| (part.about)(&self.lengths)));

@@ -13,7 +13,6 @@ const ROOM: usize = 30;
 const HANG: usize = 4;
 
 /// The text as stdout can show it.
-#[must_use]
 pub fn fitted(text: &str) -> String {
     match width() {
         Some(width) => wrap(text, width.min(WIDEST)),
@@ -34,13 +33,11 @@ fn width() -> Option<usize> {
 }
 
 /// Breaks the lines of prose between tables.
-#[must_use]
 pub fn prose(text: &str) -> String {
     wrap(text, PROSE)
 }
 
 /// Breaks lines longer than `width` columns between words.
-#[must_use]
 pub fn wrap(text: &str, width: usize) -> String {
     text.split('\n')
         .map(|line| wrapped(line, width))

@@ -12,7 +12,6 @@ use mpps_record::facts::Facts;
 use sha2::{Digest, Sha256};
 
 /// Of results on this bed of this machine.
-#[must_use]
 pub fn conditions(bed: &Bed, job: &Job<'_>, facts: &Facts) -> Comparability {
     let plan = bed.plan();
     let sent = traffic(job.traffic);
@@ -45,7 +44,6 @@ pub fn conditions(bed: &Bed, job: &Job<'_>, facts: &Facts) -> Comparability {
 }
 
 /// Of results of a simulated pair, whatever machine it ran on.
-#[must_use]
 pub fn simulated_conditions(pair: &Properties) -> Comparability {
     let simulated = || "simulated".to_owned();
     Comparability {
@@ -61,7 +59,6 @@ pub fn simulated_conditions(pair: &Properties) -> Comparability {
 }
 
 /// Of looks at a host: the traffic is whatever others send.
-#[must_use]
 pub fn host_conditions(cpus: &[usize], facts: &Facts) -> Comparability {
     Comparability {
         bed: "host".to_owned(),
@@ -86,7 +83,6 @@ fn of_this_version() -> Comparability {
 }
 
 /// SHA-256 in hexadecimal digits, as `sha256sum` prints it.
-#[must_use]
 pub fn sha256(octets: &[u8]) -> String {
     let octets = Sha256::digest(octets);
     octets.iter().map(|octet| format!("{octet:02x}")).collect()

@@ -67,7 +67,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps throughput`; what every result is expected to reach.
-    #[must_use]
     pub fn throughput(plan: &'a ThroughputPlan, expected: Option<Rate>) -> Self {
         Self {
             name: "throughput",
@@ -84,7 +83,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps trial`.
-    #[must_use]
     pub fn trial(plan: &'a FixedLoadPlan) -> Self {
         let loads = plan.loads.iter().map(ToString::to_string);
         Self {
@@ -105,7 +103,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps loss`.
-    #[must_use]
     pub fn loss(plan: &'a LossPlan) -> Self {
         let (measurement, time) = (&plan.measurement, plan.time());
         let rule = format!(
@@ -121,7 +118,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps loss --overload`.
-    #[must_use]
     pub fn lasting(plan: &'a LastingPlan) -> Self {
         let (measurement, lasts) = (&plan.measurement, plan.lasts);
         let load = match plan.overload {
@@ -136,7 +132,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps latency`.
-    #[must_use]
     pub fn latency(plan: &'a LatencyPlan) -> Self {
         let (measurement, time) = (&plan.measurement, plan.time);
         let loads = plan.loads.iter().map(|load| match load {
@@ -159,7 +154,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps back-to-back`.
-    #[must_use]
     pub fn burst(plan: &'a BurstPlan) -> Self {
         let (measurement, repeats) = (&plan.measurement, plan.repeats);
         let longest = measurement.search.final_trial();
@@ -173,7 +167,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps recovery`.
-    #[must_use]
     pub fn recovery(plan: &'a RecoveryPlan) -> Self {
         let measurement = &plan.measurement;
         let (overload, after) = (plan.overload, plan.after);
@@ -199,7 +192,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps reset`.
-    #[must_use]
     pub fn reset(plan: &'a ResetPlan) -> Self {
         let (measurement, time, hold) = (&plan.measurement, plan.time, plan.away.hold);
         let process = plan.away.process.as_ref().map_or(String::new(), |process| {
@@ -231,7 +223,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps explain`.
-    #[must_use]
     pub fn explain(plan: &'a ExplainPlan) -> Self {
         let (offer, burn) = (&plan.offer, plan.burn_ns);
         let burnt = burn.map_or(String::new(), |ns| format!(", with {ns} ns burnt a frame"));
@@ -246,7 +237,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps explain --against`, of the explained set-up; how long the other one burns for each frame.
-    #[must_use]
     pub fn explain_against(plan: &'a ExplainPlan, burns: Option<u64>) -> Self {
         let offer = &plan.offer;
         let burnt = |ns: Option<u64>| ns.map_or("none".to_owned(), |ns| format!("{ns} ns"));
@@ -264,7 +254,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps explain --sweep`, or `--paper-tables`.
-    #[must_use]
     pub fn sweep(plan: &'a SweepPlan) -> Self {
         let offer = &plan.explain.offer;
         let over = match plan.axis {
@@ -301,7 +290,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps rfc2544`: these parts, and what every rate without loss is expected to reach.
-    #[must_use]
     pub fn suite(plan: &'a ThroughputPlan, expected: Option<Rate>, parts: Vec<Part>) -> Self {
         let rules = parts
             .iter()
@@ -320,7 +308,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps compare`, of the first variant.
-    #[must_use]
     pub fn compare(traffic: &'a Traffic, plan: &ComparePlan) -> Self {
         Self {
             name: "compare",
@@ -336,7 +323,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps tune measure` of these settings.
-    #[must_use]
     pub fn settings(plan: &'a SettingsPlan, ids: &[&str]) -> Self {
         let (within, count) = (percent(plan.how.within), plural(ids.len(), "setting"));
         let job = Self::compare(&plan.traffic, &plan.how);
@@ -365,7 +351,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps fib-scale`; beside overload a search for the rate without loss, where the plan has one.
-    #[must_use]
     pub fn fib_scale(scale: &'a ScalePlan) -> Self {
         let plan = &scale.throughput;
         let overload = "overload".to_owned();
@@ -392,7 +377,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps calibrate`, with this traffic.
-    #[must_use]
     pub fn calibrate(traffic: &'a Traffic, receiver: Option<ReceiverPlace>) -> Self {
         Self {
             name: "calibrate",

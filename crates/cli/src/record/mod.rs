@@ -96,7 +96,6 @@ impl Record {
     }
 
     /// What a line that could not be appended means to the user.
-    #[must_use]
     pub fn not_written(&self) -> String {
         let path = self.path.display();
         format!(
@@ -105,13 +104,11 @@ impl Record {
     }
 
     /// Where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Name of this run: part of every line.
-    #[must_use]
     pub fn run(&self) -> &str {
         &self.run
     }

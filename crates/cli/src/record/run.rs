@@ -16,7 +16,6 @@ use mpps_record::{Comparability, FixedLoads, Other, Place, Plan, Routes, RunLine
 pub(super) const METHOD_VERSION: u32 = 10;
 
 /// The line of a run that begins now on `bed`, with the routes that were loaded into the DUT.
-#[must_use]
 pub fn run_line(
     begun: Clock,
     job: &Job<'_>,
@@ -32,7 +31,6 @@ pub fn run_line(
 }
 
 /// The line of a run whose trials other builds make, from that of the first of them.
-#[must_use]
 pub fn run_line_by_others(begun: Clock, job: &Job<'_>, first: RunLine) -> RunLine {
     RunLine {
         routes: first.routes,
@@ -41,7 +39,6 @@ pub fn run_line_by_others(begun: Clock, job: &Job<'_>, first: RunLine) -> RunLin
 }
 
 /// The line of a run that begins now on a simulated pair.
-#[must_use]
 pub fn simulated_run_line(
     begun: Clock,
     job: &Job<'_>,
@@ -55,7 +52,6 @@ pub fn simulated_run_line(
 }
 
 /// The line of a look at a host that begins now, for so long.
-#[must_use]
 pub fn host_run_line(begun: Clock, cpus: &[usize], netns: u64, time: Span) -> RunLine {
     let gathered = facts::gather();
     let plan = Plan {

@@ -20,7 +20,6 @@ const HEAD: [&str; 6] = [
 const WORDS: [usize; 3] = [0, 4, 5];
 
 /// The table, and what it says of the meter.
-#[must_use]
 pub fn calibration(rows: &[CalibrationLine]) -> String {
     let mut text = String::from(
         "Calibration (64-octet frames, 1 flow; each fault is planted by a program that keeps its own count)\n\n",

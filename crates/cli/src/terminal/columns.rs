@@ -25,7 +25,6 @@ pub fn part<const N: usize>(
 }
 
 /// The rows, the head first; `left` names the columns of words.
-#[must_use]
 pub fn columns<R: AsRef<[String]>>(rows: &[R], left: &[usize]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.as_ref().get(column));

@@ -22,7 +22,6 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// All rows, under a title that says what they were measured with.
-#[must_use]
 pub fn fib_scale(rows: &[ScaleRow<'_>], run: Option<&RunLine>) -> String {
     let mut text = run.map_or(String::new(), |run| format!("{}\n", machine_line(run)));
     if let Some((scale, run)) = run.and_then(|run| Some((run.plan.scale.as_ref()?, run))) {
@@ -103,7 +102,6 @@ fn remarks(rows: &[ScaleRow<'_>]) -> String {
 }
 
 /// The doubts: at how many points, and what was seen at the first of them.
-#[must_use]
 pub fn scale_doubts(rows: &[ScaleRow<'_>], verbose: bool) -> String {
     let doubted = Doubted {
         subjects: (rows.iter())

@@ -61,7 +61,6 @@ impl Outcome for Vec<OverloadLine> {
 }
 
 /// What was measured, and how.
-#[must_use]
 pub fn overload_title(size: &OverloadLine) -> String {
     let [lasts, after] = [size.asked_ns, size.after_ns].map(|ns| number::time(ns as f64));
     let load = match times(size) {

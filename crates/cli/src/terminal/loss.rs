@@ -78,7 +78,6 @@ impl Outcome for Vec<CurveLine> {
 }
 
 /// What was measured, and how.
-#[must_use]
 pub fn loss_title(curve: &CurveLine) -> String {
     let (time, step) = (Span::from_nanos(curve.trial_ns), percent(curve.step_share));
     format!("Frame loss rate (RFC 2544 section 26.3): steps of {step}, trials of {time}")

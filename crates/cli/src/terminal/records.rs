@@ -25,7 +25,6 @@ const LEFT: [usize; 5] = [0, 1, 2, 5, 6];
 const WIDTH: usize = 44;
 
 /// A table, newest first, then what is beside the records.
-#[must_use]
 pub fn records(folder: &Path, shelf: &Shelf) -> String {
     let rows: Vec<_> = shelf.kept.iter().flat_map(rows).collect();
     let folder = visible(&folder.display().to_string());
@@ -75,7 +74,6 @@ fn row(kept: &Kept, run: &Run) -> [String; HEAD.len()] {
 }
 
 /// The same as JSON, with all arguments.
-#[must_use]
 pub fn records_json(folder: &Path, shelf: &Shelf) -> String {
     let entry = |kept: &Kept, run: &Run| {
         let begin = run.begin.as_ref();
@@ -125,14 +123,12 @@ fn in_few_words(run: &Run) -> String {
 }
 
 /// A path's last part.
-#[must_use]
 pub fn file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default();
     visible(&name.to_string_lossy())
 }
 
 /// Octets in the unit that leaves the fewest digits: `734 B`, `12 kB`, `3.4 MB`.
-#[must_use]
 pub fn file_size(octets: u64) -> String {
     match octets {
         0..1_000 => format!("{octets} B"),

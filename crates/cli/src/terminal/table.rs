@@ -33,7 +33,6 @@ const HEAD: [[&str; COLUMNS]; 2] = [
 const LEFT: [usize; 3] = [0, 1, COLUMNS - 1];
 
 /// The table alone.
-#[must_use]
 pub fn table(rows: &[Row<'_>]) -> String {
     let mut lines: Vec<[String; COLUMNS]> = HEAD.map(|line| line.map(str::to_owned)).to_vec();
     lines.extend(rows.iter().map(cells));

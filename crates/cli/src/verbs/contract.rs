@@ -27,7 +27,6 @@ pub struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     /// Without a plot.
-    #[must_use]
     pub const fn new(
         output: &'a OutputArgs,
         bed: BedChoice,

@@ -5,7 +5,6 @@ use crate::terminal::grouped;
 use mpps_lab::fib::{Contents, PROTOCOL};
 
 /// A row for each table, family and next hop, then the prefix lengths.
-#[must_use]
 pub fn contents(place: &str, contents: &Contents) -> String {
     if contents.groups.is_empty() {
         return format!("{place}: mpps has loaded no routes (protocol {PROTOCOL})\n");

@@ -7,7 +7,6 @@ use mpps_method::limits::{Budget, MemoryBandwidth, MemoryMeasured, octet_ns};
 use serde_json::{Value, json};
 
 /// What [`super::limits`] says, with every digit. Memory is null where it is not known.
-#[must_use]
 pub fn limits_json(
     plan: &LimitsPlan,
     memory: Option<MemoryBandwidth>,

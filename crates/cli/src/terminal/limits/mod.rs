@@ -14,7 +14,6 @@ use std::fmt::Write;
 const DISTURBED_SHARE: f64 = 0.01;
 
 /// What was assumed, then a table for each link.
-#[must_use]
 pub fn limits(
     plan: &LimitsPlan,
     memory: Option<MemoryBandwidth>,
