@@ -105,6 +105,14 @@ impl BedChoice {
             Self::Kept(_) | Self::Simulated(_) => &DutPlan::Kernel,
         }
     }
+
+    /// The bed that is raised for a router of ours.
+    pub fn own_router(&self) -> Option<&BedWish> {
+        match self {
+            Self::Own(wish) if matches!(wish.dut, DutPlan::Kernel) => Some(wish),
+            _ => None,
+        }
+    }
 }
 
 /// A bed as wished for; which CPUs that means only the machine can tell.

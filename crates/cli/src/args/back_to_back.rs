@@ -1,7 +1,7 @@
 //! `mpps back-to-back`.
 
 use super::quantity::{budget, trial_length};
-use super::{OutputArgs, PlaceArgs, SentArgs, SimulateArgs};
+use super::{RunArgs, SimulateArgs};
 use clap::Args;
 use mpps_method::Span;
 
@@ -19,16 +19,10 @@ pub struct BurstArgs {
     /// [default: as long as it takes]
     #[arg(long, value_name = "TIME", value_parser = budget, help_heading = "Load")]
     pub budget: Option<Span>,
-    /// What is sent.
+    /// What is sent, where, and where results go.
     #[command(flatten)]
-    pub sent: SentArgs,
-    /// Where.
-    #[command(flatten)]
-    pub place: PlaceArgs,
+    pub run: RunArgs,
     /// Or a simulated pair.
     #[command(flatten)]
     pub pair: SimulateArgs,
-    /// Where results go.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }

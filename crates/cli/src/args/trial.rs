@@ -1,7 +1,7 @@
 //! `mpps trial`.
 
 use super::quantity::{rate, trial_length};
-use super::{OutputArgs, PlaceArgs, SentArgs, SimulateArgs};
+use super::{RunArgs, SimulateArgs};
 use clap::Args;
 use mpps_lab::jobs::fixed_load::Load;
 use mpps_method::Span;
@@ -23,18 +23,12 @@ pub struct TrialArgs {
     /// Offer nothing through a wire in place of the router; the bed's part of a frame's cost is unknown then
     #[arg(long, help_heading = "Load")]
     pub no_wire: bool,
-    /// What is sent.
+    /// What is sent, where, and where results go.
     #[command(flatten)]
-    pub sent: SentArgs,
-    /// Where.
-    #[command(flatten)]
-    pub place: PlaceArgs,
+    pub run: RunArgs,
     /// Or a simulated pair.
     #[command(flatten)]
     pub pair: SimulateArgs,
-    /// Where results go.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 fn load(text: &str) -> Result<Load, String> {

@@ -312,8 +312,7 @@ fn planned(verb: &Verb, typed: &[OsString]) -> Result<(Vec<BedChoice>, Span)> {
         }
         Verb::FibScale(args) => {
             let plan = FibScalePlan::new(args)?;
-            let (v4, v6) = plan.synthetic();
-            let points = plan.points(usize::try_from(v4.max(v6))?).len();
+            let points = plan.points(usize::try_from(plan.made_up())?).len();
             let search = plan.measurement.budget.filter(|_| plan.search);
             let sizes = plan.measurement.sizes.len();
             (plan.bed, points * sizes, search.unwrap_or(OVERLOAD))

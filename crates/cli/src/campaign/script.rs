@@ -5,7 +5,8 @@ use super::file::Text;
 use crate::args::no_setting;
 use crate::plan::BedChoice;
 use crate::terminal;
-use mpps_lab::bed::{BedPlan, DutPlan};
+use anyhow::Context;
+use mpps_lab::bed::BedPlan;
 use mpps_lab::tune::measurable::Unmeasured;
 use mpps_lab::tune::scripted::{PORTS, Step, check_value, steps};
 use mpps_method::tune::{CATALOGUE, Row, Scope, in_order};
@@ -93,8 +94,7 @@ fn named(command: String) -> String {
 
 /// The bed that a cell raises for itself.
 fn own(bed: &BedChoice) -> anyhow::Result<BedPlan> {
-    match bed {
-        BedChoice::Own(wish) if matches!(wish.dut, DutPlan::Kernel) => wish.on_this_machine(),
-        _ => anyhow::bail!("settings are of a router that the cell raises for itself"),
-    }
+    let wish = bed.own_router();
+    let wish = wish.context("settings are of a router that the cell raises for itself")?;
+    wish.on_this_machine()
 }

@@ -2,10 +2,10 @@
 
 use super::compare::check_share;
 use super::sending::Sending;
-use super::{BedChoice, ComparePlan, Planned};
+use super::{ComparePlan, Planned};
 use crate::args::{MeasureSettingsArgs, no_setting};
 use anyhow::{Context, Result, bail, ensure};
-use mpps_lab::bed::{BedPlan, DutPlan};
+use mpps_lab::bed::BedPlan;
 use mpps_lab::jobs::compare::{self, ALIKE_ON_ONE_BED};
 use mpps_lab::jobs::settings::{self, times};
 use mpps_lab::tune::measurable::{Ground, Reach, Unmeasured, check};
@@ -72,14 +72,10 @@ impl Planned<SettingsPlan> {
     pub fn new(args: &MeasureSettingsArgs, typed: &[OsString]) -> Result<Self> {
         let is_typed = args.run.sent.traffic.frame.is_some();
         let sending = Sending::new(&args.run.sent, &args.run.place, None)?;
-        let bed = match &sending.bed {
-            BedChoice::Own(wish) if matches!(wish.dut, DutPlan::Kernel) => {
-                wish.on_this_machine()?
-            }
-            _ => bail!(
-                "--bed and --external: tune measure switches settings of a bed that it raises itself; leave them out"
-            ),
-        };
+        let bed = sending.bed.own_router().context(
+            "--bed and --external: tune measure switches settings of a bed that it raises itself; leave them out",
+        )?;
+        let bed = bed.on_this_machine()?;
         ensure!(
             !is_typed || sending.sizes.len() == 1,
             "--frame: tune measure takes one frame size or one mix; run it once for each"

@@ -1,5 +1,6 @@
 //! What `mpps explain --sweep` and `--paper-tables` are to measure: places on an axis, and the table they are drawn from.
 
+use super::destinations::{INTERNET, made_up};
 use super::{BedChoice, DestinationPlan, ExplainPlan, measurement, traffic};
 use crate::args::{ExplainArgs, SearchArgs, TrafficArgs};
 use anyhow::{Result, anyhow, bail, ensure};
@@ -14,8 +15,6 @@ use mpps_method::sweep::Axis;
 use mpps_report::published::SCENARIOS;
 use mpps_tables::Table;
 
-/// Prefixes of a table that is made up: about today's Internet.
-const MADE_UP: [u64; 2] = [1_000_000, 250_000];
 /// Next hops of the routes, all of them the tester, as of `mpps fib-scale`.
 const NEXT_HOPS: u16 = 64;
 /// Usual places: of counts, of frame sizes.
@@ -191,19 +190,11 @@ fn table(
         return Ok(plan);
     }
     let prefixes = match axis {
-        Some(Axis::Destinations) => MADE_UP[usize::from(traffic.ipv6)],
+        Some(Axis::Destinations) => INTERNET[usize::from(traffic.ipv6)],
         _ => most,
     };
-    let (v4, v6) = match traffic.ipv6 {
-        true => (0, prefixes),
-        false => (prefixes, 0),
-    };
     Ok(DestinationPlan {
-        origin: Origin::Synthetic {
-            v4,
-            v6,
-            seed: traffic.seed,
-        },
+        origin: made_up(prefixes, traffic),
         count: None,
         draw: Draw::default(),
         keep_martians: false,

@@ -41,65 +41,48 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// One that offers these loads for so long and so often, to one frame size after the other.
-    fn of_sizes(
-        name: &'static str,
-        plan: &'a ThroughputPlan,
-        rule: String,
-        (loads, time, trials): (Vec<String>, Span, u32),
-    ) -> Self {
-        let fixed = FixedLoads {
-            loads,
-            time_ns: time.as_nanos(),
-            trials,
-        };
+    /// One that measures one frame size after the other.
+    fn new(name: &'static str, plan: &'a ThroughputPlan, rule: String) -> Self {
         Self {
             name,
             traffic: &plan.traffic,
             receiver: plan.receiver,
             rule,
             budget: plan.budget,
-            plan: Plan {
-                fixed: Some(fixed),
-                ..sent(&plan.sizes, &plan.traffic)
-            },
+            plan: sent(&plan.sizes, &plan.traffic),
         }
+    }
+
+    /// The same at these loads, for so long and so often.
+    fn at_loads(mut self, loads: Vec<String>, time: Span, trials: u32) -> Self {
+        self.plan.fixed = Some(FixedLoads {
+            loads,
+            time_ns: time.as_nanos(),
+            trials,
+        });
+        self
     }
 
     /// `mpps throughput`; what every result is expected to reach.
     pub fn throughput(plan: &'a ThroughputPlan, expected: Option<Rate>) -> Self {
-        Self {
-            name: "throughput",
-            traffic: &plan.traffic,
-            receiver: plan.receiver,
-            rule: rule(&plan.search),
-            budget: plan.budget,
-            plan: Plan {
-                search: Some(search(plan)),
-                expected_min_fps: expected.map(whole_fps),
-                ..sent(&plan.sizes, &plan.traffic)
-            },
-        }
+        let mut job = Self::new("throughput", plan, rule(&plan.search));
+        job.plan.search = Some(search(plan));
+        job.plan.expected_min_fps = expected.map(whole_fps);
+        job
     }
 
     /// `mpps trial`.
     pub fn trial(plan: &'a FixedLoadPlan) -> Self {
         let loads = plan.loads.iter().map(ToString::to_string);
-        Self {
+        let job = Self {
             name: "trial",
             traffic: &plan.traffic,
             receiver: plan.receiver,
             rule: format!("trials of {} at given loads", plan.time),
             budget: None,
-            plan: Plan {
-                fixed: Some(FixedLoads {
-                    loads: loads.collect(),
-                    time_ns: plan.time.as_nanos(),
-                    trials: plan.trials,
-                }),
-                ..sent(&plan.sizes, &plan.traffic)
-            },
-        }
+            plan: sent(&plan.sizes, &plan.traffic),
+        };
+        job.at_loads(loads.collect(), plan.time, plan.trials)
     }
 
     /// `mpps loss`.
@@ -109,12 +92,8 @@ impl<'a> Job<'a> {
             "trials of {time}, down in steps of {} until two loads in a row lose nothing",
             percent(plan.step)
         );
-        Self::of_sizes(
-            "loss",
-            measurement,
-            rule,
-            (plan.shares().map(percent).collect(), time, 1),
-        )
+        let loads = plan.shares().map(percent).collect();
+        Self::new("loss", measurement, rule).at_loads(loads, time, 1)
     }
 
     /// `mpps loss --overload`.
@@ -128,7 +107,7 @@ impl<'a> Job<'a> {
             "{lasts} of {load}, then {} of half of its maximum",
             plan.after()
         );
-        Self::of_sizes("loss", measurement, rule, (vec![load], lasts, 1))
+        Self::new("loss", measurement, rule).at_loads(vec![load], lasts, 1)
     }
 
     /// `mpps latency`.
@@ -147,7 +126,7 @@ impl<'a> Job<'a> {
             "{}, {time} each through router and wire, {sleep}",
             loads.join(", ")
         );
-        let mut job = Self::of_sizes("latency", measurement, rule, (loads, time, 1));
+        let mut job = Self::new("latency", measurement, rule).at_loads(loads, time, 1);
         job.plan.search = plan.searches().then(|| search(measurement));
         job.budget = job.budget.filter(|_| plan.searches());
         job
@@ -158,12 +137,8 @@ impl<'a> Job<'a> {
         let (measurement, repeats) = (&plan.measurement, plan.repeats);
         let longest = measurement.search.final_trial();
         let rule = format!("{repeats} searches, bursts of {longest} at most");
-        Self::of_sizes(
-            "back-to-back",
-            measurement,
-            rule,
-            (vec!["bursts".to_owned()], longest, repeats),
-        )
+        let loads = vec!["bursts".to_owned()];
+        Self::new("back-to-back", measurement, rule).at_loads(loads, longest, repeats)
     }
 
     /// `mpps recovery`.
@@ -174,19 +149,9 @@ impl<'a> Job<'a> {
             "{} times {overload} of 110 % of the throughput, then {after} of half of that",
             plan.trials
         );
-        let mut job = Self::of_sizes(
-            "recovery",
-            measurement,
-            rule,
-            (
-                vec![
-                    "110 % of the throughput".to_owned(),
-                    "half of that".to_owned(),
-                ],
-                overload,
-                plan.trials,
-            ),
-        );
+        let loads = ["110 % of the throughput", "half of that"].map(str::to_owned);
+        let mut job = Self::new("recovery", measurement, rule);
+        job = job.at_loads(loads.to_vec(), overload, plan.trials);
         job.plan.search = Some(search(measurement));
         job
     }
@@ -216,10 +181,9 @@ impl<'a> Job<'a> {
             "{} each of {parts}{process}, held for {hold}, in {time} at {load}",
             plan.trials
         );
-        Self {
-            budget: None,
-            ..Self::of_sizes("reset", measurement, rule, (vec![load], time, plan.trials))
-        }
+        let mut job = Self::new("reset", measurement, rule).at_loads(vec![load], time, plan.trials);
+        job.budget = None;
+        job
     }
 
     /// `mpps explain`.
@@ -270,23 +234,13 @@ impl<'a> Job<'a> {
                 )
             }
         };
-        let scale = plan.scale.as_ref().map(|scale| Scale {
-            table: scale.from.clone(),
-            draw: scale.draw.to_string(),
-            next_hops: scale.next_hops.into(),
-        });
-        let explain = Self::explain(&plan.explain);
-        Self {
-            rule: format!(
-                "{} trials of {} at saturation with the sampler and without it in turns, {over}; in a shuffled order, the first again at the end",
-                offer.trials, offer.time
-            ),
-            plan: Plan {
-                scale,
-                ..explain.plan
-            },
-            ..explain
-        }
+        let mut job = Self::explain(&plan.explain);
+        job.rule = format!(
+            "{} trials of {} at saturation with the sampler and without it in turns, {over}; in a shuffled order, the first again at the end",
+            offer.trials, offer.time
+        );
+        job.plan.scale = plan.scale.as_ref().map(table);
+        job
     }
 
     /// `mpps rfc2544`: these parts, and what every rate without loss is expected to reach.
@@ -295,16 +249,10 @@ impl<'a> Job<'a> {
             .iter()
             .map(|part| format!("{}: {}", part.verb, part.rule));
         let rules: Vec<String> = rules.collect();
-        let search = Self::throughput(plan, expected);
-        Self {
-            name: SUITE,
-            rule: rules.join("; "),
-            plan: Plan {
-                parts,
-                ..search.plan
-            },
-            ..search
-        }
+        let mut job = Self::throughput(plan, expected);
+        (job.name, job.rule) = (SUITE, rules.join("; "));
+        job.plan.parts = parts;
+        job
     }
 
     /// `mpps compare`, of the first variant.
@@ -325,55 +273,36 @@ impl<'a> Job<'a> {
     /// `mpps tune measure` of these settings.
     pub fn settings(plan: &'a SettingsPlan, ids: &[&str]) -> Self {
         let (within, count) = (percent(plan.how.within), plural(ids.len(), "setting"));
-        let job = Self::compare(&plan.traffic, &plan.how);
-        Self {
-            name: "tune",
-            rule: match plan.is_screen {
-                true => format!(
-                    "blocks of turns of {count} and a placebo, many switched at once, at overload"
-                ),
-                false => format!(
-                    "pairs of turns of {count} and a placebo at overload, until each difference of {within} is found or excluded"
-                ),
-            },
-            budget: None,
-            plan: Plan {
-                settings: Some(MeasuredSettings {
-                    settings: ids.iter().map(ToString::to_string).collect(),
-                    screen: plan.is_screen,
-                    within_share: plan.how.within,
-                    budget_ns: plan.how.budget.as_nanos(),
-                }),
-                ..job.plan
-            },
-            ..job
-        }
+        let mut job = Self::compare(&plan.traffic, &plan.how);
+        (job.name, job.budget) = ("tune", None);
+        job.rule = match plan.is_screen {
+            true => format!(
+                "blocks of turns of {count} and a placebo, many switched at once, at overload"
+            ),
+            false => format!(
+                "pairs of turns of {count} and a placebo at overload, until each difference of {within} is found or excluded"
+            ),
+        };
+        job.plan.settings = Some(MeasuredSettings {
+            settings: ids.iter().map(ToString::to_string).collect(),
+            screen: plan.is_screen,
+            within_share: plan.how.within,
+            budget_ns: plan.how.budget.as_nanos(),
+        });
+        job
     }
 
     /// `mpps fib-scale`; beside overload a search for the rate without loss, where the plan has one.
     pub fn fib_scale(scale: &'a ScalePlan) -> Self {
         let plan = &scale.throughput;
-        let overload = "overload".to_owned();
-        Self {
-            name: "fib-scale",
-            traffic: &plan.traffic,
-            receiver: None,
-            rule: if scale.search {
-                rule(&plan.search)
-            } else {
-                overload
-            },
-            budget: plan.budget.filter(|_| scale.search),
-            plan: Plan {
-                search: scale.search.then(|| search(plan)),
-                scale: Some(Scale {
-                    table: scale.from.clone(),
-                    draw: scale.draw.to_string(),
-                    next_hops: scale.next_hops.into(),
-                }),
-                ..sent(&plan.sizes, &plan.traffic)
-            },
+        let mut job = Self::new("fib-scale", plan, "overload".to_owned());
+        (job.receiver, job.budget) = (None, plan.budget.filter(|_| scale.search));
+        if scale.search {
+            job.rule = rule(&plan.search);
+            job.plan.search = Some(search(plan));
         }
+        job.plan.scale = Some(table(scale));
+        job
     }
 
     /// `mpps calibrate`, with this traffic.
@@ -388,9 +317,23 @@ impl<'a> Job<'a> {
         }
     }
 
+    /// The verb, and the plan for the record's first line.
+    pub(super) fn planned(&self) -> (&'static str, Plan) {
+        (self.name, self.plan.clone())
+    }
+
     /// Where the tester receives: as asked for, or as it chooses by itself on this bed.
     pub(super) fn receiver_on(&self, bed: &Bed) -> Option<ReceiverPlace> {
         let chosen = || receiver_place(bed, self.traffic).ok();
         self.receiver.or_else(chosen)
+    }
+}
+
+/// The largest table of a job whose points have parts of it.
+fn table(scale: &ScalePlan) -> Scale {
+    Scale {
+        table: scale.from.clone(),
+        draw: scale.draw.to_string(),
+        next_hops: scale.next_hops.into(),
     }
 }

@@ -14,7 +14,7 @@ use mpps_record::BurstLine;
 
 /// Runs the verb.
 pub fn run(args: &BurstArgs) -> Result<Exit> {
-    measure_planned(&args.output, plan::BurstPlan::new(args)?)
+    measure_planned(&args.run.output, plan::BurstPlan::new(args)?)
 }
 
 measure_sizes!(BurstPlan, Job::burst, |plan, place, recorder| {

@@ -25,9 +25,8 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
         ..Asked::new(&args.output, plan.bed.clone(), None)
     };
     // A dry run makes up no table.
-    let (v4, v6) = plan.synthetic();
     let mut table = Table::default();
-    let mut prefixes = usize::try_from(v4 + v6)?;
+    let mut prefixes = usize::try_from(plan.made_up())?;
     let (origin, ipv6) = (plan.origin(), plan.measurement.traffic.ipv6);
     if !(args.output.dry_run && matches!(origin, Origin::Synthetic { .. })) {
         let quiet = args.output.quiet;

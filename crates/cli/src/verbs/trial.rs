@@ -15,7 +15,7 @@ use mpps_record::LoadLine;
 
 /// Runs the verb.
 pub fn run(args: &TrialArgs) -> Result<Exit> {
-    measure_planned(&args.output, TrialPlan::new(args)?)
+    measure_planned(&args.run.output, TrialPlan::new(args)?)
 }
 
 impl Measure for FixedLoadPlan {
