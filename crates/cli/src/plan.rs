@@ -73,6 +73,17 @@ pub struct Planned<J> {
     pub destinations: Option<DestinationPlan>,
 }
 
+impl<J> Planned<J> {
+    /// Another job at the same place.
+    pub fn map<K>(self, job: impl FnOnce(J) -> K) -> Planned<K> {
+        Planned {
+            bed: self.bed,
+            offer: job(self.offer),
+            destinations: self.destinations,
+        }
+    }
+}
+
 /// What `mpps throughput` is to do.
 #[derive(Debug)]
 pub struct Plan {

@@ -1,17 +1,20 @@
 //! Between the job and the outside: each line goes into the record first, then to the run in memory and the terminal.
 
 use crate::beside::Beside;
-use crate::record::{Record, trial_line};
+use crate::exit::Exit;
+use crate::record::{Clock, Record, trial_line};
 use crate::terminal::grouped;
 use crate::terminal::progress::Progress;
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use mpps_lab::clock::monotonic_ns;
 use mpps_lab::fib::CountedBack;
 use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver, SearchedRate};
 use mpps_lab::line;
 use mpps_method::Span;
-use mpps_record::{Answer, Body, Doubt, Queries, RouteChanges, Run, RunLine, StandsOn, TrialLine};
+use mpps_record::{
+    Answer, Body, Doubt, EndLine, Other, Queries, RouteChanges, Run, RunLine, StandsOn, TrialLine,
+};
 use std::io;
 
 /// Writes the record, and keeps the run for the result. Remembers which trials belong to the frame size under way.
@@ -125,9 +128,22 @@ impl Recorder {
         self.with(|line, _| vec![line.clone()])
     }
 
-    /// Nothing more is measured; what follows on the terminal is the result.
-    pub fn end_progress(&mut self) {
+    /// Writes the last line: nothing more is measured. What follows on the terminal is the result.
+    ///
+    /// # Errors
+    /// The record could not be written.
+    pub fn end(&mut self, exit: Exit, error: Option<&Error>) -> Result<()> {
+        let written = self.write(EndLine {
+            ended_utc: Clock::now().utc(),
+            exit_code: exit.code(),
+            error: error.map(|error| format!("{error:#}")),
+            trials: self.trials,
+            queries: self.queries,
+            route_changes: self.route_changes,
+            other: Other::new(),
+        });
         self.progress.end();
+        written
     }
 
     /// Shows a step that is no trial.
@@ -138,16 +154,6 @@ impl Recorder {
     /// A part of a run of several begins: its words stand before its progress.
     pub fn part_begins(&mut self, words: &str) {
         self.progress.part(words);
-    }
-
-    /// Trials so far.
-    pub const fn trials(&self) -> u32 {
-        self.trials
-    }
-
-    /// Route changes of all trials so far.
-    pub const fn route_changes(&self) -> Option<RouteChanges> {
-        self.route_changes
     }
 
     /// The router's routes were counted back after changes.
@@ -172,11 +178,6 @@ impl Recorder {
     /// The trials of the frame size that has ended; the next one begins with none.
     pub fn take_stands(&mut self) -> StandsOn {
         std::mem::take(&mut self.stands)
-    }
-
-    /// Management queries of all trials so far.
-    pub const fn queries(&self) -> Option<Queries> {
-        self.queries
     }
 
     fn remember(&mut self, report: &Report<'_>) {
@@ -401,7 +402,7 @@ mod tests {
         assert_eq!(stands.gate_trials, [4]);
         assert_eq!(stands.overload_trials, [1]);
         assert_eq!(stands.search_trials, [2, 3]);
-        assert_eq!(recorder.trials(), 4);
+        assert_eq!(recorder.trials, 4);
         assert_eq!(
             recorder.take_stands(),
             StandsOn::default(),

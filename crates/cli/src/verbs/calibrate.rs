@@ -1,10 +1,10 @@
 //! `mpps calibrate`: plants faults and finds them.
 
-use super::contract::{Asked, Measure, Place};
+use super::contract::{Measure, Place};
 use super::measure::measure;
 use crate::args::CalibrateArgs;
 use crate::exit::Exit;
-use crate::plan::CalibrationPlan;
+use crate::plan::{CalibrationPlan, Planned};
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::Result;
@@ -16,8 +16,12 @@ use mpps_record::CalibrationLine;
 /// Runs the verb.
 pub fn run(args: &CalibrateArgs) -> Result<Exit> {
     let plan = CalibrationPlan::new(args)?;
-    let asked = Asked::new(&args.output, plan.bed.clone(), plan.destinations.clone());
-    measure(&asked, plan)
+    let plan = Planned {
+        bed: plan.bed.clone(),
+        destinations: plan.destinations.clone(),
+        offer: plan,
+    };
+    measure(&args.output, None, plan)
 }
 
 impl Measure for CalibrationPlan {

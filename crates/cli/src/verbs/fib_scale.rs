@@ -1,11 +1,11 @@
 //! `mpps fib-scale`: what routes and destinations cost, point by point.
 
-use super::contract::{Asked, Measure, Place, ended};
+use super::contract::{Measure, Place, ended};
 use super::destinations::{read_changes, read_routes};
 use super::measure::{first_of, measure};
 use crate::args::FibScaleArgs;
 use crate::exit::Exit;
-use crate::plan::{BedChoice, FibScalePlan};
+use crate::plan::{BedChoice, FibScalePlan, Planned};
 use crate::record::{Job, point_line};
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
@@ -20,10 +20,6 @@ use std::sync::Arc;
 /// Runs the verb.
 pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     let plan = FibScalePlan::new(args)?;
-    let asked = Asked {
-        plot: args.plot.as_deref(),
-        ..Asked::new(&args.output, plan.bed.clone(), None)
-    };
     // A dry run makes up no table.
     let mut table = Table::default();
     let mut prefixes = usize::try_from(plan.made_up())?;
@@ -38,7 +34,12 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     let changes = plan.route_changes.as_ref();
     let changes = changes.map(|asked| read_changes(asked, ipv6, plan.keep_martians));
     scale.throughput.traffic.route_changes = changes.transpose()?.map(Arc::new);
-    measure(&asked, FibScale(plan, scale, points))
+    let plan = Planned {
+        bed: plan.bed.clone(),
+        offer: FibScale(plan, scale, points),
+        destinations: None,
+    };
+    measure(&args.output, args.plot.as_deref(), plan)
 }
 
 /// What is asked for, with the largest table, at these points.

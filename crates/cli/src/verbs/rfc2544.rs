@@ -1,7 +1,7 @@
 //! `mpps rfc2544`: all benchmarks of RFC 2544 section 26 on one bed, into one record.
 
 use super::contract::{Measure, Place};
-use super::measure::measure_planned;
+use super::measure::measure;
 use super::reset::Reset;
 use super::throughput::Throughput;
 use crate::args::SuiteArgs;
@@ -19,7 +19,7 @@ use mpps_report::number;
 
 /// Runs the verb.
 pub fn run(args: &SuiteArgs) -> Result<Exit> {
-    measure_planned(&args.run.output, plan::suite(args)?)
+    measure(&args.run.output, None, plan::suite(args)?)
 }
 
 impl Measure for Suite {

@@ -1,11 +1,11 @@
 //! `mpps explain --sweep` and `--paper-tables`: what a frame costs along an axis, and in the published scenarios.
 
-use super::contract::{Asked, Measure, Place, ended};
+use super::contract::{Measure, Place, ended};
 use super::destinations::read_routes;
 use super::measure::measure;
 use crate::args::ExplainArgs;
 use crate::exit::Exit;
-use crate::plan::{DestinationPlan, SweepPlan, sweep_steps};
+use crate::plan::{DestinationPlan, Planned, SweepPlan, sweep_steps};
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Result, ensure};
@@ -32,24 +32,25 @@ pub fn run(args: &ExplainArgs) -> Result<Exit> {
         table = read_routes(&wanted.origin, ipv6, keep_martians, quiet)?.table;
     }
     let mut plan = plan.with(table)?;
-    let asked = Asked::new(&args.run.output, plan.bed.clone(), plan.destinations.take());
-    measure(&asked, Sweep(plan))
+    let plan = Planned {
+        bed: plan.bed.clone(),
+        destinations: plan.destinations.take(),
+        offer: plan,
+    };
+    measure(&args.run.output, None, plan)
 }
 
-/// The points.
-struct Sweep(SweepPlan);
-
-impl Measure for Sweep {
+impl Measure for SweepPlan {
     fn job(&self) -> Job<'_> {
-        Job::sweep(&self.0.swept)
+        Job::sweep(&self.swept)
     }
 
     fn traffic(&mut self) -> &mut Traffic {
-        &mut self.0.swept.explain.offer.traffic
+        &mut self.swept.explain.offer.traffic
     }
 
     fn resolve(&mut self, bed: &Bed) -> Result<()> {
-        let swept = &mut self.0.swept;
+        let swept = &mut self.swept;
         swept.explain.offer = swept.explain.offer.on_bed(bed)?;
         if swept.axis != Some(Axis::Cores) {
             return Ok(());
@@ -70,6 +71,6 @@ impl Measure for Sweep {
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let mut results = recorder.lines::<SweepLine>();
-        ended(sweep::measure(place.bed()?, &self.0.swept, &mut results))
+        ended(sweep::measure(place.bed()?, &self.swept, &mut results))
     }
 }

@@ -1,6 +1,6 @@
 //! `mpps tune measure`: the effect of each setting, one at a time.
 
-use super::contract::{Asked, Measure, Place, ended};
+use super::contract::{Measure, Place, ended};
 use super::measure::measure;
 use super::tune_beds;
 use crate::args::MeasureSettingsArgs;
@@ -30,11 +30,7 @@ pub fn run(args: &MeasureSettingsArgs) -> Result<Exit> {
     let plan = Planned::<SettingsPlan>::new(args, &typed)?;
     let mut output = args.run.output.clone();
     output.record = output.record.or_else(|| args.resume.clone());
-    let asked = Asked {
-        plot: args.plot.as_deref(),
-        ..Asked::new(&output, plan.bed, plan.destinations)
-    };
-    measure(&asked, plan.offer)
+    measure(&output, args.plot.as_deref(), plan)
 }
 
 impl Measure for SettingsPlan {
