@@ -9,7 +9,7 @@ use mpps_report::number::Known;
 use mpps_report::sentence;
 use std::fmt::Write;
 
-const HEAD: [&str; 5] = ["search", "longest", "lossy from", "frames/s", "buffer"];
+const HEAD: &str = "search;longest;lossy from;frames/s;buffer";
 
 impl Outcome for Vec<BurstLine> {
     /// All frame sizes, under the machine they were measured on, then the doubts.
@@ -32,7 +32,7 @@ impl Outcome for Vec<BurstLine> {
     }
 }
 
-fn row((number, found): (usize, &BurstSearch)) -> [String; HEAD.len()] {
+fn row((number, found): (usize, &BurstSearch)) -> [String; 5] {
     [
         number.to_string(),
         grouped(found.longest_frames),

@@ -8,14 +8,7 @@ use mpps_record::{CalibrationLine, Run};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-const HEAD: [&str; 6] = [
-    "planted fault",
-    "planted",
-    "found",
-    "tolerance",
-    "unit",
-    "holds",
-];
+const HEAD: &str = "planted fault;planted;found;tolerance;unit;holds";
 /// Columns of words.
 const WORDS: [usize; 3] = [0, 4, 5];
 

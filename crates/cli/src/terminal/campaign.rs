@@ -1,8 +1,7 @@
 //! A campaign: its cells with the published figures beside ours, then its claims.
 
-use super::columns::columns;
 use super::wrap::prose;
-use super::{fitted, machine_line, out};
+use super::{fitted, headed, machine_line, out};
 use crate::outcome::View;
 use anyhow::Result;
 use mpps_record::Interval;
@@ -11,14 +10,7 @@ use mpps_report::number::{Known, short_frame};
 use mpps_report::verdict::Judged;
 use serde_json::{Value, json};
 
-const HEAD: [&str; 6] = [
-    "cell",
-    "forwarded/s",
-    "no loss",
-    "published",
-    "ratio",
-    "limited by",
-];
+const HEAD: &str = "cell;forwarded/s;no loss;published;ratio;limited by";
 
 /// Puts a campaign on stdout.
 ///
@@ -63,9 +55,7 @@ fn in_words(campaign: &CampaignRun<'_>) -> String {
 /// A title for each cell, a row for each of its rates, and what else there is to say of it.
 fn cells(cells: &[MeasuredCell<'_>]) -> String {
     let rates: Vec<Vec<Rate<'_>>> = cells.iter().map(MeasuredCell::rates).collect();
-    let head = std::iter::once(HEAD.map(str::to_owned));
-    let rows: Vec<_> = head.chain(rates.iter().flatten().map(row)).collect();
-    let table = columns(&rows, &[0, 1, 5]);
+    let table = headed(HEAD, rates.iter().flatten().map(row), &[0, 1, 5]);
     let mut lines = table.lines();
     let mut text = format!("{}\n", lines.next().unwrap_or_default());
     for (cell, rates) in cells.iter().zip(&rates) {
@@ -78,7 +68,7 @@ fn cells(cells: &[MeasuredCell<'_>]) -> String {
     text
 }
 
-fn row(rate: &Rate<'_>) -> [String; HEAD.len()] {
+fn row(rate: &Rate<'_>) -> [String; 6] {
     let short = |fps: f64| Known::three(fps).short();
     let here = rate.here.map(|here| match rate.is_bound {
         true => rate.in_words(here, short),

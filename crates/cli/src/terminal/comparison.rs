@@ -34,15 +34,9 @@ pub fn comparison(line: &ComparisonLine, verbose: bool) -> String {
         let _ = writeln!(text, "{}", compared_in_words(&variant.name, difference));
     }
     let fixed = Known::three(line.fixed_fps as f64).short();
-    let head = [
-        "variant",
-        "frames/s",
-        "ns a frame",
-        &format!("at {fixed}"),
-        "turns",
-    ];
+    let head = format!("variant;frames/s;ns a frame;at {fixed};turns");
     let rows = line.variants.iter().map(|variant| row(variant, verbose));
-    let _ = writeln!(text, "\n{}", headed(head, rows, &[0]).trim_end());
+    let _ = writeln!(text, "\n{}", headed(&head, rows, &[0]).trim_end());
     let _ = writeln!(
         text,
         "ns a frame: CPU time at overload, and at the fixed load of {fixed} frames/s. The table has medians of all turns, \

@@ -11,9 +11,7 @@ use mpps_report::number::{self, Known};
 use mpps_report::sentence;
 use std::fmt::Write;
 
-const HEAD: [&str; 11] = [
-    "load", "frames/s", "path", "p50", "p90", "p99", "p99.9", "p99.99", "max", "PDV", "samples",
-];
+const HEAD: &str = "load;frames/s;path;p50;p90;p99;p99.9;p99.99;max;PDV;samples";
 /// Behind a percentile that too few frames support.
 const MARK: &str = "?";
 
@@ -49,14 +47,14 @@ impl Outcome for Vec<LatencyLine> {
 }
 
 /// The router's, then the bed's own.
-fn rows_of(load: &LatencyLoad) -> Vec<[String; HEAD.len()]> {
+fn rows_of(load: &LatencyLoad) -> Vec<[String; 11]> {
     let begin = [share(load), short(load.load_fps)];
     let mut rows = vec![row(begin, "router", &load.router)];
     rows.extend((load.bed.iter()).map(|bed| row(Default::default(), "bed", bed)));
     rows
 }
 
-fn row([share, rate]: [String; 2], path: &str, found: &PathLatency) -> [String; HEAD.len()] {
+fn row([share, rate]: [String; 2], path: &str, found: &PathLatency) -> [String; 11] {
     let times = &found.times;
     let mut cells = vec![share, rate, path.to_owned()];
     cells.extend(PERCENTS.map(|percent| {

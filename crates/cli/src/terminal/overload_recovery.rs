@@ -8,7 +8,7 @@ use mpps_record::{Recovered, RecoveryLine, RecoveryTrial, Run};
 use mpps_report::{number, sentence};
 use std::fmt::Write;
 
-const HEAD: [&str; 5] = ["trial", "result", "recovery", "lost", "verdict"];
+const HEAD: &str = "trial;result;recovery;lost;verdict";
 
 impl Outcome for Vec<RecoveryLine> {
     /// All frame sizes, under the machine they were measured on, then the doubts.
@@ -37,7 +37,7 @@ fn loads(size: &RecoveryLine) -> String {
     format!(": {overload} of overload, then {after} of half of it")
 }
 
-fn row(trial: &RecoveryTrial) -> [String; HEAD.len()] {
+fn row(trial: &RecoveryTrial) -> [String; 5] {
     let time = trial.recovery_ns;
     [
         trial.trial.to_string(),

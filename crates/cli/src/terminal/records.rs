@@ -10,15 +10,7 @@ use mpps_report::{Row, sentence};
 use serde_json::{Value, json};
 use std::path::Path;
 
-const HEAD: [&str; 7] = [
-    "begun (UTC)",
-    "run",
-    "job",
-    "exit",
-    "size",
-    "result",
-    "arguments",
-];
+const HEAD: &str = "begun (UTC);run;job;exit;size;result;arguments";
 /// Columns of words.
 const LEFT: [usize; 5] = [0, 1, 2, 5, 6];
 /// Characters of a result and of arguments that are shown; JSON has all of them.
@@ -44,7 +36,7 @@ pub fn records(folder: &Path, shelf: &Shelf) -> String {
 }
 
 /// A row for each run; the cells of a campaign are in its row.
-fn rows(kept: &Kept) -> Vec<[String; HEAD.len()]> {
+fn rows(kept: &Kept) -> Vec<[String; 7]> {
     let all: Vec<&Run> = kept.records.runs.iter().collect();
     let campaigns = CampaignRun::each(&all);
     let is_alone = |run: &&&Run| campaigns.iter().all(|campaign| !campaign.has(run));
@@ -52,7 +44,7 @@ fn rows(kept: &Kept) -> Vec<[String; HEAD.len()]> {
     alone.map(|run| row(kept, run)).collect()
 }
 
-fn row(kept: &Kept, run: &Run) -> [String; HEAD.len()] {
+fn row(kept: &Kept, run: &Run) -> [String; 7] {
     let dash = || "-".to_owned();
     let begin = run.begin.as_ref();
     let begun = |utc: &str| utc.chars().take(16).collect::<String>().replace('T', " ");

@@ -68,9 +68,7 @@ pub fn loaded(told: &RoutesLoaded) -> String {
 }
 
 fn families(loaded: &Loaded) -> String {
-    let head = [
-        "family", "asked", "counted", "refused", "missing", "seconds", "routes/s",
-    ];
+    let head = "family;asked;counted;refused;missing;seconds;routes/s";
     let rows = loaded.families().map(|(family, load)| {
         let rate = load.asked as f64 / (load.loading_ns.max(1) as f64 / 1e9);
         [

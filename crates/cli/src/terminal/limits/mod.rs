@@ -4,6 +4,7 @@ mod document;
 
 pub use document::limits_json;
 
+use super::columns::names;
 use super::{columns, grouped, headed};
 use crate::limits_plan::LimitsPlan;
 use mpps_method::Rate;
@@ -87,7 +88,7 @@ fn by_working_set(measured: &MemoryMeasured) -> String {
     let mut text = format!(
         "\nmemory by working set (CPU {}; ordinary pages, TLB misses included)\n{}* read and written together\n",
         measured.cpu,
-        headed(["working set", "ns an access", "copy GB/s*"], rows, &[])
+        headed("working set;ns an access;copy GB/s*", rows, &[])
     );
     for (who, share) in [
         ("the hypervisor took", measured.steal_share.unwrap_or(0.0)),
@@ -105,21 +106,9 @@ fn by_working_set(measured: &MemoryMeasured) -> String {
 }
 
 fn table(text: &mut String, budgets: &[Budget], latency_ns: Option<f64>) {
-    let mut head = vec![
-        "frame size",
-        "on wire",
-        "wire",
-        "ns/frame",
-        "MB/s to host",
-        "bus, one way",
-        "bus, both",
-        "memory",
-        "binds",
-    ];
-    if latency_ns.is_some() {
-        head.push("misses/frame**");
-    }
-    let mut rows: Vec<Vec<String>> = vec![head.into_iter().map(str::to_owned).collect()];
+    let head = "frame size;on wire;wire;ns/frame;MB/s to host;bus, one way;bus, both;memory;binds";
+    let mut rows = vec![names(head)];
+    rows[0].extend(latency_ns.map(|_| "misses/frame**".to_owned()));
     for budget in budgets {
         let mut row = vec![
             budget.frames.to_string(),
