@@ -48,7 +48,7 @@ impl Exit {
     }
 
     /// Of results of which each says something, or the machine disturbed it.
-    pub fn of_each(says: impl IntoIterator<Item = bool>) -> Self {
+    pub fn from_each(says: impl IntoIterator<Item = bool>) -> Self {
         match says.into_iter().all(|says| says) {
             true => Self::Measured,
             false => Self::Disturbed,

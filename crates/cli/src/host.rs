@@ -82,7 +82,7 @@ pub fn exit_of(error: &Error) -> Exit {
             cause.downcast_ref::<BedError>(),
             cause.downcast_ref::<JobError>(),
         ) {
-            (Some(bed), _) => of_bed(bed),
+            (Some(bed), _) => bed_exit(bed),
             (_, Some(job)) if job.is_interrupt() => Exit::Interrupted,
             (_, Some(job)) if job.is_disturbance() => Exit::Disturbed,
             _ if is_interrupt(cause) => Exit::Interrupted,
@@ -93,7 +93,7 @@ pub fn exit_of(error: &Error) -> Exit {
     known.max().unwrap_or(Exit::Failed)
 }
 
-const fn of_bed(error: &BedError) -> Exit {
+const fn bed_exit(error: &BedError) -> Exit {
     match error {
         BedError::NotRestored(..) => Exit::NotRestored,
         BedError::Interrupted => Exit::Interrupted,

@@ -52,7 +52,7 @@ pub fn check(cell: &Cell, scratch: &Scratch) -> Result<Result<Ready, String>, Wr
     let set_ups = cell.set_ups();
     set_ups.iter().try_for_each(|set_up| set_up.check())?;
     check_variants(cell)?;
-    let wrong = |why: Error| Wrong::of(cell.flags.as_ref().unwrap_or(&cell.id), why);
+    let wrong = |why: Error| Wrong::new(cell.flags.as_ref().unwrap_or(&cell.id), why);
     let without = vec![None; set_ups.len()];
     let (verb, words) = typed(cell, &without)
         .and_then(|typed| read(cell, &typed))
@@ -155,7 +155,7 @@ fn check_variants(cell: &Cell) -> Result<(), Wrong> {
     match (cell.verb(), &cell.variants[..]) {
         ("compare", [_, _, ..]) => {
             if let Some(setting) = cell.settings.keys().next().or(cell.setup.as_ref()) {
-                return Err(Wrong::of(
+                return Err(Wrong::new(
                     setting,
                     "give settings and setup to the variants",
                 ));
@@ -163,12 +163,12 @@ fn check_variants(cell: &Cell) -> Result<(), Wrong> {
             Ok(())
         }
         ("compare", []) if cell.cannot.is_some() => Ok(()),
-        ("compare", _) => Err(Wrong::of(
+        ("compare", _) => Err(Wrong::new(
             &cell.id,
             "compare needs variants, at least two of them",
         )),
         (_, []) => Ok(()),
-        (_, [..]) => Err(Wrong::at(
+        (_, [..]) => Err(Wrong::from_span(
             place(&cell.verb),
             "variants are of verb = \"compare\"",
         )),

@@ -38,9 +38,9 @@ impl SetUp<'_> {
         for (id, value) in self.settings {
             let (name, value) = (id.get_ref().as_str(), value.get_ref());
             let row = CATALOGUE.iter().find(|row| row.id == name);
-            let row = row.ok_or_else(|| Wrong::of(id, no_setting(name)))?;
+            let row = row.ok_or_else(|| Wrong::new(id, no_setting(name)))?;
             check_value(row, value)
-                .map_err(|why| Wrong::of(id, format!("{name} = \"{value}\": {why}")))?;
+                .map_err(|why| Wrong::new(id, format!("{name} = \"{value}\": {why}")))?;
         }
         Ok(())
     }
@@ -49,13 +49,13 @@ impl SetUp<'_> {
     pub(super) fn script(self, bed: &BedChoice) -> Result<String, Wrong> {
         let mut text = "#!/bin/sh\nset -e\n".to_owned();
         if let Some(first) = self.settings.keys().next() {
-            let plan = own(bed).map_err(|why| Wrong::of(first, why))?;
+            let plan = own(bed).map_err(|why| Wrong::new(first, why))?;
             for row in in_order() {
                 let Some((id, value)) = self.settings.get_key_value(row.id) else {
                     continue;
                 };
                 let steps = steps(row, value.get_ref(), &plan)
-                    .map_err(|why| Wrong::of(id, refused(row, why)))?;
+                    .map_err(|why| Wrong::new(id, refused(row, why)))?;
                 for step in steps {
                     let command = match step {
                         Step::Run(command) => command.to_owned(),

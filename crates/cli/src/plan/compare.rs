@@ -131,7 +131,7 @@ pub(super) fn check_share(flag: &str, share: f64, alike: f64) -> Result<()> {
 
 impl ComparePlan {
     /// Two set-ups of these names and flags, with the flags that the words behind the program's name gave another verb.
-    pub fn of_two(names: [&str; 2], flags: [&str; 2], typed: &[OsString]) -> Result<Self> {
+    pub fn from_two(names: [&str; 2], flags: [&str; 2], typed: &[OsString]) -> Result<Self> {
         let words = CompareArgs::words_of(flags, typed).map_err(Error::msg)?;
         let args = CompareArgs::with_flags(&words, &[]).map_err(Error::msg)?;
         let mut plan = Self::new(&args, &words)?;

@@ -54,7 +54,7 @@ impl TwoBeds {
         flags: [&str; 2],
         typed: &[OsString],
     ) -> Result<Self> {
-        let plan = ComparePlan::of_two(levels, flags, typed)?;
+        let plan = ComparePlan::from_two(levels, flags, typed)?;
         let beds = plan.on_this_machine()?;
         Ok(Self { row, plan, beds })
     }

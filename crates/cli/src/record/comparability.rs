@@ -38,7 +38,7 @@ pub fn conditions(bed: &Bed, job: &Job<'_>, facts: &Facts) -> Comparability {
         traffic: serde_json::to_string(&sent).ok(),
         filters: plan.filters,
         dut_setup: script.map(|path| sha256(&std::fs::read(path).unwrap_or_default())),
-        ..of_this_version()
+        ..this_version()
     }
     .keyed()
 }
@@ -53,7 +53,7 @@ pub fn simulated_conditions(pair: &Properties) -> Comparability {
         rx_ring_frames: u32::try_from(pair.ring).unwrap_or(u32::MAX),
         queues: 1,
         simulated: Some(pair.to_string()),
-        ..of_this_version()
+        ..this_version()
     }
     .keyed()
 }
@@ -69,12 +69,12 @@ pub fn host_conditions(cpus: &[usize], facts: &Facts) -> Comparability {
         cpu_model: Some(facts.cpu_model.text().to_owned()),
         hypervisor: facts.hypervisor.known().copied(),
         dut_cpus: Some(cpus.to_vec()),
-        ..of_this_version()
+        ..this_version()
     }
     .keyed()
 }
 
-fn of_this_version() -> Comparability {
+fn this_version() -> Comparability {
     Comparability {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         method_version: METHOD_VERSION,

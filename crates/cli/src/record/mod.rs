@@ -180,7 +180,7 @@ impl Record {
 
 /// The folder of this user's records, made where it is missing. A line says so where it is not the one asked for.
 fn usual_folder() -> Result<PathBuf> {
-    let Folder { path, avoided } = Folder::of_this_user()?;
+    let Folder { path, avoided } = Folder::find()?;
     let shown = path.display();
     if let Some(foreign) = avoided {
         let foreign = foreign.display();

@@ -28,7 +28,7 @@ impl Outcome for Vec<BurstLine> {
     /// No burst that was too long is an answer too.
     fn exit(&self, _: &Run) -> Exit {
         let says = |size: &BurstLine| size.all.is_some() || size.all_passed_frames.is_some();
-        Exit::of_each(self.iter().map(says))
+        Exit::from_each(self.iter().map(says))
     }
 }
 

@@ -22,7 +22,7 @@ impl Outcome for Vec<ProfileLine> {
     fn text(&self, machine: &str, verbose: bool) -> String {
         let mut text = format!("Where the time of a frame goes\n\n{machine}\n");
         for size in self {
-            text += &of_size(size, verbose);
+            text += &size_text(size, verbose);
         }
         text + &Doubted::new(self).lines(verbose)
     }
@@ -34,11 +34,11 @@ impl Outcome for Vec<ProfileLine> {
             let is_apart = against.is_some_and(|against| against.change.is_none());
             !size.loads.is_empty() && !is_apart
         };
-        Exit::of_each(self.iter().map(says))
+        Exit::from_each(self.iter().map(says))
     }
 }
 
-fn of_size(size: &ProfileLine, verbose: bool) -> String {
+fn size_text(size: &ProfileLine, verbose: bool) -> String {
     if let Some(watched) = &size.watched {
         return page(size, watched, verbose);
     }

@@ -40,7 +40,7 @@ impl Outcome for Vec<LatencyLine> {
             Some(Verdict::Invalid) => Exit::Failed,
             _ => Exit::Disturbed,
         };
-        let of_size = |size: &LatencyLine| Exit::of_each([size.loads.iter().any(is_measured)]);
+        let of_size = |size: &LatencyLine| Exit::from_each([size.loads.iter().any(is_measured)]);
         let loads = |size: &LatencyLine| worst(size.loads.iter().map(|load| of_load(size, load)));
         worst(self.iter().map(|size| loads(size).worse(of_size(size))))
     }

@@ -27,7 +27,7 @@ impl Outcome for Vec<RecoveryLine> {
     /// One trial that says something is enough.
     fn exit(&self, _: &Run) -> Exit {
         let says = |trial: &RecoveryTrial| trial.recovered != Recovered::NotMeasured;
-        Exit::of_each(self.iter().map(|size| size.trials.iter().any(says)))
+        Exit::from_each(self.iter().map(|size| size.trials.iter().any(says)))
     }
 }
 

@@ -32,7 +32,7 @@ impl Outcome for Vec<ResetLine> {
     /// As of recoveries.
     fn exit(&self, _: &Run) -> Exit {
         let says = |trial: &ResetTrial| trial.tried.recovered != Recovered::NotMeasured;
-        Exit::of_each(self.iter().map(|line| line.trials.iter().any(says)))
+        Exit::from_each(self.iter().map(|line| line.trials.iter().any(says)))
     }
 }
 

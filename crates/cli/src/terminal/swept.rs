@@ -40,7 +40,7 @@ impl Outcome for Vec<SweepLine> {
     /// A sweep that was cut short, or has no point, may do better another time.
     fn exit(&self, _: &Run) -> Exit {
         let is_whole = |line: &SweepLine| !line.points.is_empty() && line.why.is_none();
-        Exit::of_each(self.iter().map(is_whole))
+        Exit::from_each(self.iter().map(is_whole))
     }
 }
 

@@ -16,10 +16,9 @@ pub fn run(args: &LimitsArgs) -> Result<Exit> {
         octets_per_s: measured.together_octets_per_s,
     });
     let memory = args.memory.or(by_measuring);
-    terminal::out(&if args.json {
-        terminal::limits_json(&plan, memory, measured.as_ref())
-    } else {
-        terminal::limits(&plan, memory, measured.as_ref())
+    terminal::out(&match args.json {
+        true => terminal::limits_json(&plan, memory, measured.as_ref()),
+        false => terminal::limits(&plan, memory, measured.as_ref()),
     });
     Ok(Exit::Measured)
 }

@@ -86,10 +86,9 @@ fn known(id: &str) -> Result<()> {
 #[cfg(feature = "measure")]
 fn show(args: &ShowSettingsArgs) -> Result<()> {
     let survey = survey(args.profile, &args.interface)?;
-    terminal::out(&if args.json {
-        terminal::survey_json(&survey)
-    } else {
-        terminal::fitted(&terminal::survey(&survey))
+    terminal::out(&match args.json {
+        true => terminal::survey_json(&survey),
+        false => terminal::fitted(&terminal::survey(&survey)),
     });
     Ok(())
 }
