@@ -299,7 +299,7 @@ fn planned(verb: &Verb, typed: &[OsString]) -> Result<(Vec<BedChoice>, Span)> {
             if args.sweep.is_some() || args.paper_tables {
                 let plan = SweepPlan::new(args)?;
                 let time = if args.paper_tables { whole } else { short };
-                (plan.bed, plan.swept.steps.len() + 1, time)
+                (plan.bed, plan.offer.swept.steps.len() + 1, time)
             } else {
                 let (Planned { bed, offer, .. }, _) = ExplainPlan::new(args, typed)?;
                 (bed, offer.offer.sizes.len(), whole)

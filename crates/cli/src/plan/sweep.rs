@@ -1,7 +1,7 @@
 //! What `mpps explain --sweep` and `--paper-tables` are to measure: places on an axis, and the table they are drawn from.
 
 use super::destinations::{INTERNET, made_up};
-use super::{BedChoice, DestinationPlan, ExplainPlan, measurement, traffic};
+use super::{BedChoice, DestinationPlan, ExplainPlan, Planned, measurement, traffic};
 use crate::args::{ExplainArgs, SearchArgs, TrafficArgs};
 use anyhow::{Result, anyhow, bail, ensure};
 use mpps_lab::bed::Front;
@@ -24,15 +24,11 @@ const COUNTS: [u64; 10] = [
 const FLOWS: [u64; 7] = [1, 4, 16, 256, 1_024, 8_192, 65_536];
 const SIZES: [u64; 7] = [64, 128, 256, 512, 1_024, 1_280, 1_518];
 
-/// Where, and what.
+/// What to measure.
 #[derive(Debug)]
 pub struct SweepPlan {
-    /// Where.
-    pub bed: BedChoice,
     /// The points. Over cores without places they are known when the bed stands.
     pub swept: Swept,
-    /// Routes of the whole run.
-    pub destinations: Option<DestinationPlan>,
     /// The largest table, where routes or destinations change from point to point.
     pub table: Option<DestinationPlan>,
 }
@@ -42,7 +38,7 @@ impl SweepPlan {
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn new(args: &ExplainArgs) -> Result<Self> {
+    pub fn new(args: &ExplainArgs) -> Result<Planned<Self>> {
         let mut explain = ExplainPlan::from_args(args)?;
         let axis = args.sweep.as_ref().map(|sweep| sweep.axis);
         let typed = args.sweep.as_ref().map_or(&[][..], |sweep| &sweep.places);
@@ -88,26 +84,24 @@ impl SweepPlan {
             }
             Some(_) => None,
         };
-        Ok(Self {
-            bed: explain.bed,
-            swept: Swept {
-                explain: explain.offer,
+        Ok(explain.map(|explain| {
+            let swept = Swept {
+                explain,
                 axis,
                 steps,
                 scale: None,
-            },
-            destinations: explain.destinations,
-            table,
-        })
+            };
+            Self { swept, table }
+        }))
     }
 
-    /// With the table that was read.
+    /// Adds the table that was read.
     ///
     /// # Errors
     /// None that can happen: the search is never begun.
-    pub fn with(mut self, table: Table) -> Result<Self> {
+    pub fn add(&mut self, table: Table) -> Result<()> {
         let Some(plan) = &self.table else {
-            return Ok(self);
+            return Ok(());
         };
         let offer = &self.swept.explain.offer;
         let (sizes, traffic) = (offer.sizes.clone(), offer.traffic.clone());
@@ -119,7 +113,7 @@ impl SweepPlan {
             next_hops: NEXT_HOPS,
             search: false,
         });
-        Ok(self)
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use super::contract::{Measure, Place};
 use super::measure::measure;
 use crate::args::CalibrateArgs;
 use crate::exit::Exit;
-use crate::plan::{CalibrationPlan, Planned};
+use crate::plan::CalibrationPlan;
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::Result;
@@ -15,13 +15,7 @@ use mpps_record::CalibrationLine;
 
 /// Runs the verb.
 pub fn run(args: &CalibrateArgs) -> Result<Exit> {
-    let plan = CalibrationPlan::new(args)?;
-    let plan = Planned {
-        bed: plan.bed.clone(),
-        destinations: plan.destinations.clone(),
-        offer: plan,
-    };
-    measure(&args.output, None, plan)
+    measure(&args.output, None, CalibrationPlan::new(args)?)
 }
 
 impl Measure for CalibrationPlan {

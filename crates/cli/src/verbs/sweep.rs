@@ -5,7 +5,7 @@ use super::destinations::read_routes;
 use super::measure::measure;
 use crate::args::ExplainArgs;
 use crate::exit::Exit;
-use crate::plan::{DestinationPlan, Planned, SweepPlan, sweep_steps};
+use crate::plan::{DestinationPlan, SweepPlan, sweep_steps};
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Result, ensure};
@@ -20,23 +20,18 @@ use mpps_tables::Table;
 
 /// Runs the verb.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
-    let plan = SweepPlan::new(args)?;
+    let mut plan = SweepPlan::new(args)?;
     let mut table = Table::default();
     // A dry run reads a file, as any run would, but makes up no table.
     let is_needed = |wanted: &&DestinationPlan| {
         !args.run.output.dry_run || matches!(wanted.origin, Origin::File(_))
     };
-    if let Some(wanted) = plan.table.as_ref().filter(is_needed) {
-        let ipv6 = plan.swept.explain.offer.traffic.ipv6;
+    if let Some(wanted) = plan.offer.table.as_ref().filter(is_needed) {
+        let ipv6 = plan.offer.swept.explain.offer.traffic.ipv6;
         let (keep_martians, quiet) = (wanted.keep_martians, args.run.output.quiet);
         table = read_routes(&wanted.origin, ipv6, keep_martians, quiet)?.table;
     }
-    let mut plan = plan.with(table)?;
-    let plan = Planned {
-        bed: plan.bed.clone(),
-        destinations: plan.destinations.take(),
-        offer: plan,
-    };
+    plan.offer.add(table)?;
     measure(&args.run.output, None, plan)
 }
 
