@@ -108,9 +108,7 @@ impl Recorder {
             begun_after_ns: None,
             ..line
         };
-        if let Some(made) = &line.route_changes {
-            self.route_changes.get_or_insert_default().add(made);
-        }
+        self.add_route_changes(&line);
         self.write(line)?;
         Ok(self.trials)
     }
@@ -180,6 +178,12 @@ impl Recorder {
         std::mem::take(&mut self.stands)
     }
 
+    fn add_route_changes(&mut self, line: &TrialLine) {
+        if let Some(made) = &line.route_changes {
+            self.route_changes.get_or_insert_default().add(made);
+        }
+    }
+
     fn remember(&mut self, report: &Report<'_>) {
         match report.phase {
             Phase::Wire | Phase::Overload => self.stands.overload_trials.push(report.number),
@@ -208,9 +212,7 @@ impl Observer for Recorder {
             variant: self.variant.clone(),
             ..trial_line(self.trials, report)
         };
-        if let Some(made) = &line.route_changes {
-            self.route_changes.get_or_insert_default().add(made);
-        }
+        self.add_route_changes(&line);
         if let Some(queries) = line.queries {
             let sum = self.queries.get_or_insert_default();
             sum.asked += queries.asked;

@@ -1,6 +1,6 @@
 //! `mpps calibrate`: plants faults and finds them.
 
-use super::contract::{Measure, Place};
+use super::contract::{Measure, Place, ended};
 use super::measure::measure;
 use crate::args::CalibrateArgs;
 use crate::exit::Exit;
@@ -44,6 +44,6 @@ impl Measure for CalibrationPlan {
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let mut results = recorder.lines::<CalibrationLine>();
         let found = calibrate(place.bed()?, &self.traffic, &FaultKind::ALL, &mut results);
-        found.ended.map_or(Ok(()), |error| Err(error.into()))
+        ended(found.ended)
     }
 }

@@ -10,7 +10,6 @@ use crate::record::{Job, point_line};
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::Result;
-use mpps_lab::bed::Bed;
 use mpps_lab::jobs::fib_scale::{self, Point, PointResult, ScalePlan};
 use mpps_lab::routes::Origin;
 use mpps_lab::traffic::Traffic;
@@ -56,10 +55,6 @@ impl Measure for FibScale {
 
     fn traffic(&mut self) -> &mut Traffic {
         &mut self.1.throughput.traffic
-    }
-
-    fn resolve(&mut self, _: &Bed) -> Result<()> {
-        Ok(())
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {

@@ -9,7 +9,6 @@ use crate::plan::{Planned, SettingsPlan, unmeasured_in_words};
 use crate::record::{Job, check_resumable, earlier_runs};
 use crate::recorder::Recorder;
 use anyhow::{Context, Result};
-use mpps_lab::bed::Bed;
 use mpps_lab::jobs::settings::{self, Earlier, Outcome};
 use mpps_lab::jobs::{Observer, ResultObserver};
 use mpps_lab::traffic::Traffic;
@@ -62,10 +61,6 @@ impl Measure for SettingsPlan {
 
     fn traffic(&mut self) -> &mut Traffic {
         &mut self.measured.traffic
-    }
-
-    fn resolve(&mut self, _: &Bed) -> Result<()> {
-        Ok(())
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
