@@ -10,7 +10,6 @@ mod compare;
 #[cfg(feature = "measure")]
 mod compare_series;
 mod doctor;
-mod door;
 mod explain;
 mod external;
 mod fib;
@@ -23,6 +22,7 @@ mod limits;
 mod loss;
 mod one_run;
 mod profiles;
+mod program;
 mod records;
 mod recovery;
 mod report;

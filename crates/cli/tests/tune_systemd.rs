@@ -1,6 +1,6 @@
 //! Services and kept settings under systemd itself, which runs as the first process of namespaces of its own.
 
-use crate::door::{MPPS, privileged, run};
+use crate::program::{MPPS, privileged, run};
 use std::path::Path;
 use std::process::Command;
 
@@ -13,7 +13,7 @@ apply() { tune apply --profile router --only irqbalance,ip_forward --allow-syste
 
 /// Boots once for each script, and returns what they said.
 fn boots(scripts: &[&str]) -> String {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/door/systemd.sh");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/program/systemd.sh");
     let mut command = Command::new("timeout");
     command.args([
         "-s",
