@@ -55,7 +55,6 @@ impl Beside {
     }
 
     /// The doubts that the host and its other runs raise.
-    #[must_use]
     pub fn doubts(&self) -> Vec<Doubt> {
         let changes = self.before.changes(&HostSettings::read(&Root::here()));
         let changed = doubt::host_changed(&changes);

@@ -21,7 +21,6 @@ pub enum Exit {
 
 impl Exit {
     /// The number.
-    #[must_use]
     pub const fn code(self) -> u8 {
         match self {
             Self::Measured => 0,
@@ -36,7 +35,6 @@ impl Exit {
 
     /// What the exit code of a run of this program says; `None` is that of a run that was killed.
     #[cfg(feature = "measure")]
-    #[must_use]
     pub fn from_code(code: Option<u8>) -> Self {
         let all = [
             Self::Measured,
@@ -50,8 +48,7 @@ impl Exit {
     }
 
     /// Of results of which each says something, or the machine disturbed it.
-    #[must_use]
-    pub fn of_each(says: impl IntoIterator<Item = bool>) -> Self {
+    pub fn from_each(says: impl IntoIterator<Item = bool>) -> Self {
         match says.into_iter().all(|says| says) {
             true => Self::Measured,
             false => Self::Disturbed,
@@ -59,7 +56,6 @@ impl Exit {
     }
 
     /// The graver of two.
-    #[must_use]
     pub fn worse(self, other: Self) -> Self {
         self.max(other)
     }

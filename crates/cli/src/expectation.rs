@@ -1,11 +1,10 @@
 //! `--expect-min`: whether every result reaches what was expected.
 
-use crate::terminal::{Reading, Row};
 use mpps_method::Rate;
 use mpps_record::RunLine;
+use mpps_report::{Reading, Row};
 
 /// A line for each result that does not show what was expected.
-#[must_use]
 pub fn all_unmet(run: Option<&RunLine>, rows: &[Row<'_>]) -> Vec<String> {
     let expected = run.and_then(|run| run.plan.expected_min_fps);
     let unmet = |row| unmet(Rate::from_fps(expected? as f64), row);

@@ -18,7 +18,7 @@ impl Folder {
     ///
     /// # Errors
     /// There is no home, or it is another user's.
-    pub fn of_this_user() -> Result<Self> {
+    pub fn find() -> Result<Self> {
         let state = state_folder(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"));
         let state = state
             .context("no place for the record ($HOME is not set): name one with --record FILE")?;

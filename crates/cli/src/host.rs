@@ -38,7 +38,6 @@ pub fn keep_clear(options: &mut ChooseOptions) -> Result<()> {
 }
 
 /// The folder of another user that lies on the way to this path, and root's own home to use in its place.
-#[must_use]
 pub fn foreign_folder(path: &Path) -> Option<(PathBuf, Option<PathBuf>)> {
     let user = mpps_lab::effective_uid();
     let own = || mpps_lab::home_of(user).filter(|_| user == 0);
@@ -77,14 +76,13 @@ impl fmt::Display for Interrupted {
 impl std::error::Error for Interrupted {}
 
 /// The exit code of an error: the gravest of all that led to it.
-#[must_use]
 pub fn exit_of(error: &Error) -> Exit {
     let causes = error.chain().map(|cause| {
         match (
             cause.downcast_ref::<BedError>(),
             cause.downcast_ref::<JobError>(),
         ) {
-            (Some(bed), _) => of_bed(bed),
+            (Some(bed), _) => bed_exit(bed),
             (_, Some(job)) if job.is_interrupt() => Exit::Interrupted,
             (_, Some(job)) if job.is_disturbance() => Exit::Disturbed,
             _ if is_interrupt(cause) => Exit::Interrupted,
@@ -95,7 +93,7 @@ pub fn exit_of(error: &Error) -> Exit {
     known.max().unwrap_or(Exit::Failed)
 }
 
-const fn of_bed(error: &BedError) -> Exit {
+const fn bed_exit(error: &BedError) -> Exit {
     match error {
         BedError::NotRestored(..) => Exit::NotRestored,
         BedError::Interrupted => Exit::Interrupted,

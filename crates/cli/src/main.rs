@@ -32,8 +32,6 @@ mod records;
 mod route_options;
 #[cfg(feature = "measure")]
 mod scratch;
-#[cfg(feature = "measure")]
-mod suite;
 mod terminal;
 mod verbs;
 #[cfg_attr(

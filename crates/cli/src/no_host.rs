@@ -21,7 +21,6 @@ pub const fn keep_clear(_: &mut ChooseOptions) -> Result<()> {
 }
 
 /// Not known: nothing is written below the home, so it does not matter whose it is.
-#[must_use]
 pub const fn foreign_folder(_: &Path) -> Option<(PathBuf, Option<PathBuf>)> {
     None
 }

@@ -18,6 +18,7 @@ mod rfc2544;
 mod search;
 mod sending;
 mod settings;
+mod suite;
 mod sweep;
 mod traffic;
 
@@ -37,6 +38,7 @@ pub use recovery::RecoveryPlan;
 pub use reset::{ResetPlan, check as check_parts};
 pub use rfc2544::suite;
 pub use settings::{SettingsPlan, TwoBeds, words as unmeasured_in_words};
+pub use suite::{PartPlan, Suite};
 pub use sweep::{SweepPlan, steps as sweep_steps};
 
 use crate::args::{BedChoiceArgs, PortArgs, SearchArgs, SetUpArgs, ThroughputArgs, TrafficArgs};
@@ -71,6 +73,17 @@ pub struct Planned<J> {
     pub destinations: Option<DestinationPlan>,
 }
 
+impl<J> Planned<J> {
+    /// Another job at the same place.
+    pub fn map<K>(self, job: impl FnOnce(J) -> K) -> Planned<K> {
+        Planned {
+            bed: self.bed,
+            offer: job(self.offer),
+            destinations: self.destinations,
+        }
+    }
+}
+
 /// What `mpps throughput` is to do.
 #[derive(Debug)]
 pub struct Plan {
@@ -101,6 +114,14 @@ impl BedChoice {
         match self {
             Self::Own(wish) => &wish.dut,
             Self::Kept(_) | Self::Simulated(_) => &DutPlan::Kernel,
+        }
+    }
+
+    /// The bed that is raised for a router of ours.
+    pub fn own_router(&self) -> Option<&BedWish> {
+        match self {
+            Self::Own(wish) if matches!(wish.dut, DutPlan::Kernel) => Some(wish),
+            _ => None,
         }
     }
 }

@@ -1,7 +1,11 @@
 //! Standard output and standard error: results go to the one, everything else to the other.
 
+pub mod wrap;
+
 use std::io::{self, Write};
 use std::sync::OnceLock;
+
+pub use wrap::fitted;
 
 /// The first error of standard output. It is kept here and not returned, so that no verb can forget it.
 static LOST: OnceLock<io::Error> = OnceLock::new();
@@ -22,7 +26,6 @@ pub fn keep_error(written: io::Result<()>) {
 }
 
 /// Why a part of the result is not on standard output, if so.
-#[must_use]
 pub fn lost_output() -> Option<&'static io::Error> {
     LOST.get()
 }

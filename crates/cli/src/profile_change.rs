@@ -6,7 +6,6 @@ use mpps_record::{Interval, PartChange, PartCost, ProfileChange, ProfileLine, Pr
 use mpps_report::profile::{is_beds, saturated};
 
 /// The second profile against the first at saturation. Differences up to the share `alike` of a part are none.
-#[must_use]
 pub fn profile_change(one: &ProfileLine, other: &ProfileLine, alike: f64) -> ProfileChange {
     let unknown = ProfiledLoad::default();
     let [before, after] = [one, other].map(|line| saturated(line).unwrap_or(&unknown));
@@ -36,7 +35,6 @@ pub fn profile_change(one: &ProfileLine, other: &ProfileLine, alike: f64) -> Pro
 }
 
 /// What a change means where a router that takes longer by more than a share fails.
-#[must_use]
 pub fn exit(change: &ProfileChange, fail_if_slower: Option<f64>) -> Exit {
     let slower = change.router.ns.median / change.router_before_ns;
     match fail_if_slower {

@@ -1,17 +1,20 @@
 //! Between the job and the outside: each line goes into the record first, then to the run in memory and the terminal.
 
 use crate::beside::Beside;
-use crate::record::{Record, trial_line};
+use crate::exit::Exit;
+use crate::record::{Clock, Record, trial_line};
 use crate::terminal::grouped;
 use crate::terminal::progress::Progress;
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use mpps_lab::clock::monotonic_ns;
 use mpps_lab::fib::CountedBack;
 use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver, SearchedRate};
 use mpps_lab::line;
 use mpps_method::Span;
-use mpps_record::{Answer, Body, Doubt, Queries, RouteChanges, Run, RunLine, StandsOn, TrialLine};
+use mpps_record::{
+    Answer, Body, Doubt, EndLine, Other, Queries, RouteChanges, Run, RunLine, StandsOn, TrialLine,
+};
 use std::io;
 
 /// Writes the record, and keeps the run for the result. Remembers which trials belong to the frame size under way.
@@ -34,7 +37,6 @@ pub struct Recorder {
 
 impl Recorder {
     /// Before the first line.
-    #[must_use]
     pub fn new(record: Record, progress: Progress) -> Self {
         Self {
             run: Run::new(record.run()),
@@ -52,13 +54,11 @@ impl Recorder {
     }
 
     /// The record.
-    #[must_use]
     pub const fn record(&self) -> &Record {
         &self.record
     }
 
     /// The run so far, whether or not all of it could be written.
-    #[must_use]
     pub const fn run(&self) -> &Run {
         &self.run
     }
@@ -108,9 +108,7 @@ impl Recorder {
             begun_after_ns: None,
             ..line
         };
-        if let Some(made) = &line.route_changes {
-            self.route_changes.get_or_insert_default().add(made);
-        }
+        self.add_route_changes(&line);
         self.write(line)?;
         Ok(self.trials)
     }
@@ -128,9 +126,22 @@ impl Recorder {
         self.with(|line, _| vec![line.clone()])
     }
 
-    /// Nothing more is measured; what follows on the terminal is the result.
-    pub fn end_progress(&mut self) {
+    /// Writes the last line: nothing more is measured. What follows on the terminal is the result.
+    ///
+    /// # Errors
+    /// The record could not be written.
+    pub fn end(&mut self, exit: Exit, error: Option<&Error>) -> Result<()> {
+        let written = self.write(EndLine {
+            ended_utc: Clock::now().utc(),
+            exit_code: exit.code(),
+            error: error.map(|error| format!("{error:#}")),
+            trials: self.trials,
+            queries: self.queries,
+            route_changes: self.route_changes,
+            other: Other::new(),
+        });
         self.progress.end();
+        written
     }
 
     /// Shows a step that is no trial.
@@ -141,18 +152,6 @@ impl Recorder {
     /// A part of a run of several begins: its words stand before its progress.
     pub fn part_begins(&mut self, words: &str) {
         self.progress.part(words);
-    }
-
-    /// Trials so far.
-    #[must_use]
-    pub const fn trials(&self) -> u32 {
-        self.trials
-    }
-
-    /// Route changes of all trials so far.
-    #[must_use]
-    pub const fn route_changes(&self) -> Option<RouteChanges> {
-        self.route_changes
     }
 
     /// The router's routes were counted back after changes.
@@ -179,10 +178,10 @@ impl Recorder {
         std::mem::take(&mut self.stands)
     }
 
-    /// Management queries of all trials so far.
-    #[must_use]
-    pub const fn queries(&self) -> Option<Queries> {
-        self.queries
+    fn add_route_changes(&mut self, line: &TrialLine) {
+        if let Some(made) = &line.route_changes {
+            self.route_changes.get_or_insert_default().add(made);
+        }
     }
 
     fn remember(&mut self, report: &Report<'_>) {
@@ -213,9 +212,7 @@ impl Observer for Recorder {
             variant: self.variant.clone(),
             ..trial_line(self.trials, report)
         };
-        if let Some(made) = &line.route_changes {
-            self.route_changes.get_or_insert_default().add(made);
-        }
+        self.add_route_changes(&line);
         if let Some(queries) = line.queries {
             let sum = self.queries.get_or_insert_default();
             sum.asked += queries.asked;
@@ -407,7 +404,7 @@ mod tests {
         assert_eq!(stands.gate_trials, [4]);
         assert_eq!(stands.overload_trials, [1]);
         assert_eq!(stands.search_trials, [2, 3]);
-        assert_eq!(recorder.trials(), 4);
+        assert_eq!(recorder.trials, 4);
         assert_eq!(
             recorder.take_stands(),
             StandsOn::default(),

@@ -4,7 +4,6 @@ use crate::args::{ChooseArgs, RouteFileArgs};
 use mpps_tables::{ChooseOptions, ReadOptions, Sample};
 
 /// How to read a file of routes.
-#[must_use]
 pub fn read_options(args: &RouteFileArgs) -> ReadOptions {
     ReadOptions {
         lenient: args.lenient,
@@ -13,7 +12,6 @@ pub fn read_options(args: &RouteFileArgs) -> ReadOptions {
 }
 
 /// What to leave out, as far as arguments say; what is local is for the machine to say.
-#[must_use]
 pub fn choose_options(args: &ChooseArgs) -> ChooseOptions {
     let whole = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     ChooseOptions {

@@ -22,7 +22,6 @@ impl Scratch {
     }
 
     /// A file in it.
-    #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }

@@ -5,7 +5,6 @@ use mpps_record::Search;
 use mpps_report::number::percent_given as percent;
 
 /// When a load passes: `1 s trials, any of 3`, or for each goal of MLRsearch what it asks of a load.
-#[must_use]
 pub fn rule(search: &SearchPlan) -> String {
     match search {
         SearchPlan::Mlr { goals, .. } => {
@@ -71,7 +70,6 @@ fn asks(goal: &SearchGoal) -> String {
 }
 
 /// How closely the rate is to be found.
-#[must_use]
 pub fn closeness(search: &Search) -> String {
     if let Some(step) = search.step_fps {
         return format!("steps of {}", Rate::from_fps(step));

@@ -10,7 +10,6 @@ mod compare;
 #[cfg(feature = "measure")]
 mod compare_series;
 mod doctor;
-mod door;
 mod explain;
 mod external;
 mod fib;
@@ -23,6 +22,7 @@ mod limits;
 mod loss;
 mod one_run;
 mod profiles;
+mod program;
 mod records;
 mod recovery;
 mod report;
@@ -39,5 +39,7 @@ mod trial;
 mod tune;
 mod tune_apply;
 mod tune_beds;
+#[cfg(feature = "measure")]
+mod tune_systemd;
 mod tutorial;
 mod without_lab;

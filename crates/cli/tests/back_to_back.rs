@@ -1,6 +1,6 @@
 //! `mpps back-to-back` without a bed: its plan. A run of it is part of `rfc2544.rs`.
 
-use crate::door::{mpps, run};
+use crate::program::{mpps, run};
 
 #[test]
 fn a_dry_run_names_searches_and_longest_burst() {

@@ -1,7 +1,7 @@
 //! `mpps calibrate` end to end, on a bed of its own: the meter finds every planted fault, says so, and
 //! leaves nothing behind.
 
-use crate::door::{Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 
 fn is_disturbed(row: &Value) -> bool {

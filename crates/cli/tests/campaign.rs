@@ -1,6 +1,6 @@
 //! `mpps campaign`: plans that are refused with line and remedy, and campaigns that go on after a crash.
 
-use crate::door::{Ended, Scratch, mpps, privileged, run, wait_for};
+use crate::program::{Ended, Scratch, mpps, privileged, run, wait_for};
 use mpps_record::{Run, read_file};
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! `mpps compare`: records and plans without rights; on beds, a set-up that is slower and one that is not.
 
-use crate::door::{self, Ended, Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{self, Ended, Scratch, assert_gone, mpps, privileged, run};
 use mpps_record::{ComparisonLine, Phase, read_file, to_line};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
@@ -249,7 +249,7 @@ fn the_documents_workflow_runs() {
     let scratch = Scratch::new("compare-workflow");
     let bin = scratch.path("bin");
     std::fs::create_dir(&bin).expect("folder");
-    std::os::unix::fs::symlink(door::MPPS, bin.join("mpps")).expect("link");
+    std::os::unix::fs::symlink(program::MPPS, bin.join("mpps")).expect("link");
     write(&bin.join("sudo"), "#!/bin/sh\nexec \"$@\"\n");
     write(&scratch.path("setup.sh"), "#!/bin/sh\ntrue\n");
     let repository = "git init -q . && git add setup.sh && git -c user.name=t -c user.email=t@localhost commit -qm before";
@@ -348,7 +348,7 @@ fn a_build_that_cannot_take_turns_is_refused() {
         (&newer, "of schema 99, and this mpps reads "),
         (&refuses, "it refuses: no such flag"),
     ] {
-        let words = ["compare", "--a-binary", binary, "--b-binary", door::MPPS];
+        let words = ["compare", "--a-binary", binary, "--b-binary", program::MPPS];
         let ended = run(&mut mpps(&words));
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(ended.error().contains(wanted), "{ended:?}");
@@ -357,9 +357,9 @@ fn a_build_that_cannot_take_turns_is_refused() {
     let both = [
         "compare",
         "--a-binary",
-        door::MPPS,
+        program::MPPS,
         "--b-binary",
-        door::MPPS,
+        program::MPPS,
     ];
     let planned = |more: &[&str]| run(&mut mpps(&[&both[..], more].concat()));
     let ended = planned(&["--dry-run", "--flows", "3", "--b", "two=--queues 2"]);
@@ -376,7 +376,7 @@ fn a_build_that_cannot_take_turns_is_refused() {
 fn builds(b: &str) -> Option<Vec<Value>> {
     let scratch = Scratch::new("builds-rules");
     let path = scratch.path("record.jsonl");
-    let mut words = vec!["compare", "--a-binary", door::MPPS, "--b-binary", b];
+    let mut words = vec!["compare", "--a-binary", program::MPPS, "--b-binary", b];
     words.extend(["--budget", "12s", "--json", "--record"]);
     words.extend(path.to_str());
     let ended = run(&mut mpps(&words));
@@ -404,7 +404,7 @@ fn builds_differ_by_what_one_adds_to_its_bed() {
     let slower = scratch.path("slower");
     let text = format!(
         "#!/bin/sh\nexec {} \"$@\" --dut-setup={RULES}\n",
-        door::MPPS
+        program::MPPS
     );
     std::fs::write(&slower, text).expect("write");
     std::fs::set_permissions(&slower, std::fs::Permissions::from_mode(0o755)).expect("chmod");
@@ -431,7 +431,7 @@ fn builds_differ_by_what_one_adds_to_its_bed() {
 /// A build whose router is simulated, so its turns need no bed and no quiet machine.
 fn simulated_build(scratch: &Scratch, name: &str, pair: &str) -> String {
     let path = scratch.path(name);
-    let mpps = door::MPPS;
+    let mpps = program::MPPS;
     write(
         &path,
         &format!("#!/bin/sh\nexec {mpps} \"$@\" --simulate={pair}\n"),

@@ -1,6 +1,6 @@
 //! `mpps doctor`: says what is there, is right where something is taken away, leaves nothing behind.
 
-use crate::door::{self, Ended, MPPS, Scratch, mpps, privileged, run, staged};
+use crate::program::{self, Ended, MPPS, Scratch, mpps, privileged, run, staged};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
@@ -165,12 +165,12 @@ fn ctrl_c_leaves_nothing_behind() {
         return;
     }
     let before = beds();
-    let mut command = door::hearing_ctrl_c(&["doctor"]);
+    let mut command = program::hearing_ctrl_c(&["doctor"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("the program starts");
     // Somebody else's bed would only make it early.
     let begun = || beds().iter().any(|bed| !before.contains(bed));
-    door::wait_for("a bed", || begun().then_some(()));
+    program::wait_for("a bed", || begun().then_some(()));
     let pid = child.id().to_string();
     let told = std::process::Command::new("kill")
         .args(["-INT", &pid])

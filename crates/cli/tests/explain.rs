@@ -1,6 +1,6 @@
 //! `mpps explain` from the command line: its plan, what it refuses, and a profile that `mpps show` shows again.
 
-use crate::door::{Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 
 #[test]

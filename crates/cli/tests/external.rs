@@ -1,7 +1,7 @@
 //! `mpps throughput --external` end to end: a host with two ports, a device of somebody else's between them, both
 //! namespaces of the test's own.
 
-use crate::door::{Ended, Scratch, assert_gone, privileged, run, staged};
+use crate::program::{Ended, Scratch, assert_gone, privileged, run, staged};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

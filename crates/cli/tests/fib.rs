@@ -1,6 +1,6 @@
 //! `mpps table load`, `show`, `stats` and `clear`, as typed.
 
-use crate::door::{Ended, Scratch, assert_gone, mpps, privileged, run, staged};
+use crate::program::{Ended, Scratch, assert_gone, mpps, privileged, run, staged};
 use serde_json::Value;
 use std::process::Command;
 

@@ -1,7 +1,7 @@
 //! `mpps fib-scale`, as typed, on a bed of its own: points are what they say, in record, text and plot, and
 //! nothing is left behind.
 
-use crate::door::{Ended, Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Ended, Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 
 /// 1024 addresses in three routes; others that are never loaded.

@@ -1,6 +1,6 @@
 //! `mpps man` and `mpps completions`: pages that render, completions that the shells take.
 
-use crate::door::{Scratch, mpps, run};
+use crate::program::{Scratch, mpps, run};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};

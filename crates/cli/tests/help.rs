@@ -1,7 +1,7 @@
 //! Each verb's `--help` is as committed in `tests/help/`: a flag that changes shows up in review.
 //! `MPPS_WRITE_HELP=1 cargo test -p mpps-cli --test all help::` writes the files anew.
 
-use crate::door;
+use crate::program;
 use std::path::Path;
 
 const VERBS: &[&str] = &[
@@ -60,7 +60,7 @@ fn help_is_as_committed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/help");
     for verb in VERBS {
         let words: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();
-        let ended = door::run(&mut door::mpps(&words));
+        let ended = program::run(&mut program::mpps(&words));
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{verb}");
         let name = if verb.is_empty() {
             "mpps".to_owned()
@@ -83,7 +83,7 @@ fn help_is_as_committed() {
 fn short_help_fits_a_screen() {
     for verb in VERBS {
         let words: Vec<&str> = verb.split_whitespace().chain(["-h"]).collect();
-        let ended = door::run(&mut door::mpps(&words));
+        let ended = program::run(&mut program::mpps(&words));
         let (lines, shown) = (ended.stdout.lines().count(), &ended.stdout);
         assert_eq!(ended.code, Some(0), "{verb}");
         assert!(
@@ -91,7 +91,7 @@ fn short_help_fits_a_screen() {
             "mpps {verb} -h has {lines} lines:\n{shown}"
         );
     }
-    let shown = door::run(&mut door::mpps(&["throughput", "-h"])).stdout;
+    let shown = program::run(&mut program::mpps(&["throughput", "-h"])).stdout;
     for flag in [
         "--frame",
         "--table",
@@ -109,7 +109,7 @@ fn short_help_fits_a_screen() {
 fn help_names_the_environment_of_scripts() {
     for verb in ["throughput", "trial", "bed up", "bed shell"] {
         let words: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();
-        let shown = door::run(&mut door::mpps(&words)).stdout;
+        let shown = program::run(&mut program::mpps(&words)).stdout;
         for name in ["MPPS_DUT_IN", "MPPS_DUT_OUT", "MPPS_BED", "MPPS_NETNS_IN"] {
             assert!(shown.contains(name), "{name}: {shown}");
         }
@@ -118,7 +118,7 @@ fn help_names_the_environment_of_scripts() {
 
 #[test]
 fn the_version_is_the_crates() {
-    let ended = door::run(&mut door::mpps(&["--version"]));
+    let ended = program::run(&mut program::mpps(&["--version"]));
     assert_eq!(
         ended.stdout,
         format!("mpps {}\n", env!("CARGO_PKG_VERSION"))
@@ -127,7 +127,7 @@ fn the_version_is_the_crates() {
 
 #[test]
 fn every_flag_says_its_unit_or_kind() {
-    let help = door::run(&mut door::mpps(&["throughput", "--help"])).stdout;
+    let help = program::run(&mut program::mpps(&["throughput", "--help"])).stdout;
     for (flag, unit) in [
         ("--frame <SIZES>", "octets"),
         ("--time <SECONDS>", "seconds"),

@@ -1,6 +1,6 @@
 //! `mpps loss --overload` end to end: seconds, answers of the management path, and the return.
 
-use crate::door::{Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 
 /// Three seconds of overload. Returns the text and the line.

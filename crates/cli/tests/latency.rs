@@ -1,6 +1,6 @@
 //! `mpps latency` end to end: a router and its bed, told, recorded and shown again.
 
-use crate::door::{Ended, Scratch, assert_gone, mpps, privileged, run, staged};
+use crate::program::{Ended, Scratch, assert_gone, mpps, privileged, run, staged};
 use serde_json::Value;
 
 fn json(ended: &Ended) -> Value {

@@ -1,6 +1,6 @@
 //! `mpps limits`: arithmetic that needs no rights, and this machine's memory.
 
-use crate::door::{mpps, run};
+use crate::program::{mpps, run};
 use serde_json::Value;
 
 fn json(words: &[&str]) -> Value {

@@ -1,6 +1,6 @@
 //! `mpps loss`: the series on a simulated pair, and a real bed whose router drops beyond a known rate.
 
-use crate::door::{Ended, Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Ended, Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 

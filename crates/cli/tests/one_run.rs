@@ -1,6 +1,6 @@
 //! One run measures at a time on a host; what else had a part in a result stands beside it.
 
-use crate::door::{Scratch, assert_gone, hearing_ctrl_c, mpps, privileged, run};
+use crate::program::{Scratch, assert_gone, hearing_ctrl_c, mpps, privileged, run};
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};

@@ -1,6 +1,6 @@
 //! Records of `mpps explain` as pictures, as folded text, and compared: none of it needs rights or a bed.
 
-use crate::door::{Ended, Scratch, mpps, run};
+use crate::program::{Ended, Scratch, mpps, run};
 use mpps_record::{
     Body, CostModel, Doubt, FoldedStack, FunctionCost, Interval, LimitedBy, Pairs, PartChange,
     PartCost, ProfileChange, ProfileLine, ProfiledAgainst, ProfiledLoad, RunLine, SweepLine,

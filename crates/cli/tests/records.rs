@@ -1,6 +1,6 @@
 //! `mpps records`: the records of a folder are listed, shown by name and pruned; whatever else lies there stays.
 
-use crate::door::{Ended, Scratch, mpps, run};
+use crate::program::{Ended, Scratch, mpps, run};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! `mpps recovery` end to end: behind a policer the last frame is lost before the load drops.
 
-use crate::door::{Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,6 +1,6 @@
 //! `mpps report`: the file it writes, and what it says of files that it cannot read.
 
-use crate::door;
+use crate::program;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn folder(name: &str) -> PathBuf {
 fn a_page_is_written_without_rights() {
     let folder = folder("page");
     let output = folder.join("page.html").display().to_string();
-    let ended = door::run(&mut door::mpps(&["report", &golden(), "-o", &output]));
+    let ended = program::run(&mut program::mpps(&["report", &golden(), "-o", &output]));
     assert_eq!(
         (ended.code, ended.stderr.as_str()),
         (Some(0), ""),
@@ -42,12 +42,12 @@ fn files_that_cannot_be_read_are_said() {
     fs::write(&empty, "").expect("a file");
     let [empty, output] = [empty, output].map(|path| path.display().to_string());
     // Alone it leaves nothing to show.
-    let ended = door::run(&mut door::mpps(&["report", &empty, "-o", &output]));
+    let ended = program::run(&mut program::mpps(&["report", &empty, "-o", &output]));
     assert_eq!(ended.code, Some(2));
     assert!(ended.error().contains("it is empty"), "{ended:?}");
     assert!(!Path::new(&output).exists());
     // Beside another it hides nothing.
-    let ended = door::run(&mut door::mpps(&[
+    let ended = program::run(&mut program::mpps(&[
         "report",
         &empty,
         &golden(),
@@ -61,10 +61,10 @@ fn files_that_cannot_be_read_are_said() {
     // A record is never written over.
     let copy = folder.join("run.jsonl").display().to_string();
     fs::copy(golden(), &copy).expect("a copy");
-    let ended = door::run(&mut door::mpps(&["report", &copy, "-o", &copy]));
+    let ended = program::run(&mut program::mpps(&["report", &copy, "-o", &copy]));
     assert_eq!(ended.code, Some(2));
     assert!(ended.error().contains("name another file"), "{ended:?}");
-    let ended = door::run(&mut door::mpps(&[
+    let ended = program::run(&mut program::mpps(&[
         "report",
         &copy,
         "-o",
@@ -84,7 +84,7 @@ fn other_formats_go_to_standard_output() {
     let report = |format: &str, words: &[&str]| {
         let golden = golden();
         let all = [&["report", &golden, "--format", format], words].concat();
-        door::run(&mut door::mpps(&all))
+        program::run(&mut program::mpps(&all))
     };
     for (format, begins, holds) in [
         ("md", "## mpps throughput, ", "- **simulated**: "),
@@ -102,7 +102,7 @@ fn other_formats_go_to_standard_output() {
     }
     // The results of every record, as another verb prints them.
     let twice = report("json", &[&golden()]).stdout;
-    let shown = door::run(&mut door::mpps(&["show", &golden(), "--json"])).stdout;
+    let shown = program::run(&mut program::mpps(&["show", &golden(), "--json"])).stdout;
     assert!(!shown.is_empty());
     assert_eq!(twice, shown.repeat(2));
     let ended = report("csv", &["-o", &output]);
@@ -129,7 +129,7 @@ fn rows_and_gauges_say_what_is_missing_beside_them() {
     fs::write(&empty, "").expect("a file");
     let [torn, empty] = [torn, empty].map(|path| path.display().to_string());
     for format in ["csv", "openmetrics", "json"] {
-        let ended = door::run(&mut door::mpps(&[
+        let ended = program::run(&mut program::mpps(&[
             "report", &torn, &empty, "--format", format,
         ]));
         assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -166,7 +166,7 @@ fn a_calibration_is_disturbed_where_a_row_is() {
         (line("a", "null") + &line("b", "\"steal\""), 1, true),
     ] {
         fs::write(&path, rows + &end(code)).expect("a record");
-        let ended = door::run(&mut door::mpps(&["report", &shown, "--format", "json"]));
+        let ended = program::run(&mut program::mpps(&["report", &shown, "--format", "json"]));
         let wanted = format!("\"disturbed\": {disturbed},\n  \"rows\"");
         assert!(ended.stdout.contains(&wanted), "{ended:?}");
     }
@@ -190,7 +190,7 @@ fn peak_mb(folder: &Path, trials: usize, format: &str) -> f64 {
     file.flush().expect("a file");
     drop(file);
     let path = path.display().to_string();
-    let mut command = door::mpps(&["report", &path, "--format", format, "-o", "/dev/stdout"]);
+    let mut command = program::mpps(&["report", &path, "--format", format, "-o", "/dev/stdout"]);
     let mut report = command
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -1,6 +1,6 @@
 //! `mpps reset` end to end: what was held down for a known time is told by both methods, and bad input in one line.
 
-use crate::door::{Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! `mpps rfc2544` end to end: every part of one frame size on one bed, told, recorded, shown and reported.
 
-use crate::door::{Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 
 const PARTS: [(&str, &str); 6] = [

@@ -1,6 +1,6 @@
 //! Root's tool harms nobody and loses no result: modes, owners, shared records, lost output, signals.
 
-use crate::door::{Ended, MPPS, Scratch, mpps, privileged, run, staged};
+use crate::program::{Ended, MPPS, Scratch, mpps, privileged, run, staged};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
 //! `mpps show`: a record gives the same text and JSON as its run did, and a damaged one all that can be read of it.
 //! `MPPS_WRITE_GOLDEN=1 cargo test -p mpps-cli --test all show::` writes the golden files anew.
 
-use crate::door::{Ended, Scratch, mpps, run};
+use crate::program::{Ended, Scratch, mpps, run};
 use std::fs;
 use std::path::Path;
 

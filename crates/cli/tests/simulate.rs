@@ -1,6 +1,6 @@
 //! `--simulate`: the whole program, from words to exit code, without rights or a bed.
 
-use crate::door::{Ended, Scratch, mpps, run};
+use crate::program::{Ended, Scratch, mpps, run};
 use serde_json::Value;
 
 /// The program on a simulated pair, with a record of its own.

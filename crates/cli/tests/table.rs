@@ -1,6 +1,6 @@
 //! `mpps table read` and `mpps table synthesize`, as typed.
 
-use crate::door::{self, Ended, mpps, run};
+use crate::program::{self, Ended, mpps, run};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -50,7 +50,7 @@ fn what_is_synthesized_can_be_read_again() {
 
 #[test]
 fn lengths_can_be_those_of_another_table() {
-    let folder = door::Scratch::new("like");
+    let folder = program::Scratch::new("like");
     let like = folder.path("like.txt");
     std::fs::write(
         &like,

@@ -1,7 +1,7 @@
 //! `mpps throughput` end to end, on a bed of its own and the machine's real kernel: what it prints,
 //! what it writes, and that nothing is left behind however it ends.
 
-use crate::door::{
+use crate::program::{
     Ended, Scratch, assert_gone, hearing_ctrl_c, mpps, privileged, run, staged, wait_for,
 };
 use serde_json::Value;

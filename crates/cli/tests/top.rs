@@ -1,6 +1,6 @@
 //! `mpps top` on a terminal: however it ends, the terminal is as it was.
 
-use crate::door::{MPPS, wait_for};
+use crate::program::{MPPS, wait_for};
 use nix::sys::termios::{InputFlags, LocalFlags, Termios, tcgetattr};
 use std::fs::File;
 use std::io::{Read, Write};

@@ -1,7 +1,7 @@
 //! `mpps trial` end to end, on a bed of its own: exactly what was asked for is offered, and every frame is accounted
 //! for. A restless machine disturbs the verdicts and never the counts, so nothing here is repeated.
 
-use crate::door::{Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 

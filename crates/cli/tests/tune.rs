@@ -1,6 +1,6 @@
 //! `mpps tune` without root and without a bed: it lists, shows and writes a page, and changes nothing.
 
-use crate::door::{Ended, Scratch, mpps, run};
+use crate::program::{Ended, Scratch, mpps, run};
 use serde_json::Value;
 
 fn ended(words: &[&str]) -> Ended {

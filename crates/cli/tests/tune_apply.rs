@@ -1,6 +1,6 @@
 //! `mpps tune apply`, `confirm` and `revert`, as typed, in namespaces of their own.
 
-use crate::door::{Ended, Scratch, mpps, privileged, run, wait_for};
+use crate::program::{Ended, Scratch, mpps, privileged, run, wait_for};
 use std::path::Path;
 use std::process::{Command, Stdio};
 

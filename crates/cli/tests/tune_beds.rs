@@ -1,6 +1,6 @@
 //! `mpps tune measure` where the levels of a setting are two beds.
 
-use crate::door::{Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Scratch, assert_gone, mpps, privileged, run};
 use mpps_record::read_file;
 use std::collections::BTreeSet;
 

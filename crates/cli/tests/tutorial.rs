@@ -1,6 +1,6 @@
 //! docs/tutorial.md: its commands in order, in one folder, as a reader types them.
 
-use crate::door::{MPPS, Scratch, privileged, run};
+use crate::program::{MPPS, Scratch, privileged, run};
 use std::process::Command;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tutorial.md");

@@ -96,7 +96,9 @@ pub use pattern::{LossPattern, Losses};
 pub use reason::{Invalid, Moment, Shortfall, Void};
 pub use route_changes::{ChangeSpeed, ChangesMade};
 pub use saturation::{Block, FrameCost, Saturation, Window};
-pub use search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Passes, Search, Step};
+pub use search::{
+    CouldNotMeasure, GoalResult, Irregular, Learned, Offer, Outcome, Passes, Search, Step,
+};
 pub use search_plan::{SearchPlan, SearchPlanError};
 pub use trial::{
     Counts, CpuBusy, CpuExchange, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction,

@@ -192,6 +192,15 @@ pub struct Saturation {
 }
 
 impl Saturation {
+    /// The state of the machine that it holds for; `None` where nobody timed it.
+    #[must_use]
+    pub fn state(&self) -> Option<At> {
+        Some(At {
+            round_trip_ns: self.distance_ns?,
+            work_ns: self.work_ns,
+        })
+    }
+
     /// Whether its interval is the range of windows, because trials are too few for one.
     #[must_use]
     pub fn has_few_trials(&self) -> bool {

@@ -27,6 +27,17 @@ impl Offer {
     }
 }
 
+/// A trial as a search learned it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Learned {
+    /// What was offered.
+    pub offer: Offer,
+    /// What it says.
+    pub verdict: Verdict,
+    /// What it counted over all directions.
+    pub counts: Counts,
+}
+
 /// What to do next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
@@ -45,6 +56,11 @@ pub trait Search {
     /// What is known by now, one for each goal, in their order: for a caller whose time is spent. After the end it is
     /// what [`Step::Done`] holds.
     fn found_so_far(&self) -> Vec<GoalResult>;
+    /// What these of its trials say alone, one for each goal, in their order. `None`: it cannot tell.
+    fn found_by(&self, trials: &[Learned]) -> Option<Vec<GoalResult>> {
+        let _unused = trials;
+        None
+    }
     /// Offers half of the lowest load tried, for a caller whose time is spent, and after the end. `None`: every goal has a load
     /// that passed, or no lower load is allowed.
     fn offer_lower(&mut self) -> Option<Offer> {
@@ -85,6 +101,13 @@ pub struct GoalResult {
 }
 
 impl GoalResult {
+    /// Whether a load was found that has all its trials, and, where the DUT is the limit, bounds as close as the goal asks.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        matches!(self.outcome, Outcome::Found { .. })
+            && matches!(self.irregular, None | Some(Irregular::NoUpperBound))
+    }
+
     /// RFC 9971's Conditional Throughput: the load found, less what is lost there. For a goal without loss it
     /// is the load. `None` when none was found.
     #[must_use]

@@ -214,10 +214,10 @@ impl<'a> MeasuredCell<'a> {
         let mut rates: Vec<Rate<'a>> = Vec::new();
         if let Some(run) = self.run {
             let results = run.results.iter().zip(Row::each(&run.results));
-            rates.extend(results.map(|(line, row)| of_result(line, &row)));
-            rates.extend(run.comparisons.iter().map(of_comparison));
-            rates.extend(run.profiles.iter().map(of_profile));
-            rates.extend(run.loads.iter().map(of_load));
+            rates.extend(results.map(|(line, row)| result_rate(line, &row)));
+            rates.extend(run.comparisons.iter().map(comparison_rate));
+            rates.extend(run.profiles.iter().map(profile_rate));
+            rates.extend(run.loads.iter().map(load_rate));
         }
         for rate in &mut rates {
             rate.published = published(rate.size);
@@ -331,7 +331,7 @@ impl Rate<'_> {
     }
 }
 
-fn of_result<'a>(line: &'a ResultLine, row: &Row<'_>) -> Rate<'a> {
+fn result_rate<'a>(line: &'a ResultLine, row: &Row<'_>) -> Rate<'a> {
     let mut here = row.overload.max_forwarding_fps.map(Interval::from);
     if let (Some(here), Some(least)) = (&mut here, at_least_forwarded(row)) {
         here.low = least as f64;
@@ -348,7 +348,7 @@ fn of_result<'a>(line: &'a ResultLine, row: &Row<'_>) -> Rate<'a> {
 }
 
 /// The last variant is what the cell is about.
-fn of_comparison(line: &ComparisonLine) -> Rate<'_> {
+fn comparison_rate(line: &ComparisonLine) -> Rate<'_> {
     let last = line.variants.last();
     let name = last.map_or("", |variant| &variant.name);
     Rate {
@@ -361,7 +361,7 @@ fn of_comparison(line: &ComparisonLine) -> Rate<'_> {
     }
 }
 
-fn of_profile(line: &ProfileLine) -> Rate<'_> {
+fn profile_rate(line: &ProfileLine) -> Rate<'_> {
     Rate {
         size: &line.frame,
         frame: number::frame(&line.frame),
@@ -372,7 +372,7 @@ fn of_profile(line: &ProfileLine) -> Rate<'_> {
 }
 
 /// The range of its trials.
-fn of_load(line: &LoadLine) -> Rate<'_> {
+fn load_rate(line: &LoadLine) -> Rate<'_> {
     let trials = line.trials.iter().filter_map(|trial| trial.forwarding_fps);
     let mut all: Vec<f64> = trials.collect();
     all.sort_by(f64::total_cmp);

@@ -99,7 +99,7 @@ pub fn openmetrics(all: &Gathered) -> String {
     }
     let runs: Vec<&Run> = all.runs.iter().map(|(_, run)| run).collect();
     for campaign in CampaignRun::each(&runs) {
-        of_campaign(&mut gauges, &campaign);
+        campaign_gauges(&mut gauges, &campaign);
     }
     let mut text = String::new();
     for (name, (help, samples)) in &gauges.0 {
@@ -112,7 +112,7 @@ pub fn openmetrics(all: &Gathered) -> String {
 }
 
 /// Verdicts of its claims, and its rates beside the published ones.
-fn of_campaign(gauges: &mut Gauges, campaign: &CampaignRun<'_>) {
+fn campaign_gauges(gauges: &mut Gauges, campaign: &CampaignRun<'_>) {
     for judged in campaign.claims() {
         let verdict = judged.verdict.to_string();
         let labels: Labels<'_> = vec![

@@ -413,7 +413,8 @@ fn ten_thousand_trials_are_quick_and_small() {
     let page = page_of(&text);
     let took = begun.elapsed();
     assert!(page.contains("All 10\u{202f}000 trials"));
-    assert!(page.matches("more below it</title>").count() > 500);
+    // Points that lie on one another are drawn once.
+    assert!(page.matches("more below it</title>").count() > 50);
     assert!(page.len() < 5_000_000, "{} octets", page.len());
     // Unoptimised code is ten times as slow.
     let most = if cfg!(debug_assertions) { 30 } else { 2 };

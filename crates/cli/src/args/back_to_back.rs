@@ -1,34 +1,28 @@
 //! `mpps back-to-back`.
 
 use super::quantity::{budget, trial_length};
-use super::{OutputArgs, PlaceArgs, SentArgs, SimulateArgs};
+use super::{RunArgs, SimulateArgs};
 use clap::Args;
 use mpps_method::Span;
 
 /// Arguments of `mpps back-to-back`.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Load")]
 pub struct BurstArgs {
     /// Searches for each frame size (RFC 2544 section 26.4 asks for 50)
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000),
-          help_heading = "Load")]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
     /// Length of the longest burst tried, in seconds or with a unit (200ms, 5m); RFC 2544 section 26.4 asks for 2
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = trial_length, help_heading = "Load")]
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = trial_length)]
     pub time: Span,
     /// Time for each frame size: when it is spent, the searches that ended by then are the result (30s, 2m)
     /// [default: as long as it takes]
-    #[arg(long, value_name = "TIME", value_parser = budget, help_heading = "Load")]
+    #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Span>,
-    /// What is sent.
+    /// What is sent, where, and where results go.
     #[command(flatten)]
-    pub sent: SentArgs,
-    /// Where.
-    #[command(flatten)]
-    pub place: PlaceArgs,
+    pub run: RunArgs,
     /// Or a simulated pair.
     #[command(flatten)]
     pub pair: SimulateArgs,
-    /// Where results go.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }

@@ -22,13 +22,8 @@ pub struct CalibrateArgs {
     pub kernel_interfaces: Interfaces,
     /// Where frames are received and counted: exit (at the egress of the router's outgoing port) or port (at the tester's
     /// own port) [default: exit where the tester has one CPU, else port]
-    #[arg(
-        long,
-        value_name = "PLACE",
-        value_parser = one_of(RECEIVERS),
-        hide_possible_values = true,
-        help_heading = "Bed"
-    )]
+    #[arg(long, value_name = "PLACE", value_parser = one_of(RECEIVERS), hide_possible_values = true,
+          help_heading = "Bed")]
     pub receiver: Option<ReceiverPlace>,
     /// So many rules of nft in the router's forward path; only the last one matches, and it accepts (RFC 2544 11.4)
     #[arg(long, value_name = "N", help_heading = "Bed", value_parser = value_parser!(u16).range(1..=i64::from(FILTERS_MAX)))]

@@ -74,32 +74,19 @@ pub struct CompareArgs {
 /// Arguments of `mpps compare`.
 #[cfg(feature = "measure")]
 #[derive(Args, Debug)]
-#[command(
-    after_long_help = EXAMPLES,
-    mut_args(on_own_bed)
-)]
+#[command(after_long_help = EXAMPLES, mut_args(on_own_bed))]
 pub struct CompareArgs {
     /// Two records instead, and what is asked of the difference.
     #[command(flatten)]
     pub finished: FinishedArgs,
     /// The set-up that all others are compared with: none, a program that sets up the router (as for --dut-setup), or
     /// flags of its own ('--queues 1'); NAME=SETUP names it
-    #[arg(
-        long,
-        value_name = "SETUP",
-        required_unless_present_any = ["records", "a_binary"],
-        allow_hyphen_values = true,
-        help_heading = "Variants"
-    )]
+    #[arg(long, value_name = "SETUP", required_unless_present_any = ["records", "a_binary"], allow_hyphen_values = true,
+          help_heading = "Variants")]
     pub a: Option<String>,
     /// The set-up to compare with it
-    #[arg(
-        long,
-        value_name = "SETUP",
-        required_unless_present_any = ["records", "b_binary"],
-        allow_hyphen_values = true,
-        help_heading = "Variants"
-    )]
+    #[arg(long, value_name = "SETUP", required_unless_present_any = ["records", "b_binary"], allow_hyphen_values = true,
+          help_heading = "Variants")]
     pub b: Option<String>,
     /// Another one; may be given several times
     #[arg(
@@ -111,22 +98,12 @@ pub struct CompareArgs {
     pub c: Vec<String>,
     /// Two builds of mpps that take turns, each with its set-up (--a and --b; without these flags there is no set-up). In
     /// each turn a build runs its `mpps trial`, on a bed of its own
-    #[arg(
-        long,
-        value_name = "PATH",
-        requires = "b_binary",
-        conflicts_with_all = ["records", "c"],
-        help_heading = "Variants"
-    )]
+    #[arg(long, value_name = "PATH", requires = "b_binary", conflicts_with_all = ["records", "c"],
+          help_heading = "Variants")]
     pub a_binary: Option<PathBuf>,
     /// The build to compare with it
-    #[arg(
-        long,
-        value_name = "PATH",
-        requires = "a_binary",
-        conflicts_with_all = ["records", "c"],
-        help_heading = "Variants"
-    )]
+    #[arg(long, value_name = "PATH", requires = "a_binary", conflicts_with_all = ["records", "c"],
+          help_heading = "Variants")]
     pub b_binary: Option<PathBuf>,
     /// Time for all turns (30s, 2m); it ends earlier when the answer is known
     #[arg(long, value_name = "TIME", default_value = "2m", value_parser = budget, help_heading = "Comparison")]

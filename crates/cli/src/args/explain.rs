@@ -50,24 +50,20 @@ fn sweep(text: &str) -> Result<SweepArg, String> {
 
 /// Arguments of `mpps explain`.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Load")]
 pub struct ExplainArgs {
     /// Length of each trial, in seconds or with a unit (200ms, 5m)
-    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = trial_length, help_heading = "Load")]
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = trial_length)]
     pub time: Span,
     /// Sampled trials at saturation, each beside one that is not sampled [default: 5]. With --against: pairs of trials, one
     /// of each set-up [default: 20]. More of them make the intervals narrower
-    #[arg(long, value_name = "N", help_heading = "Load",
+    #[arg(long, value_name = "N",
           value_parser = clap::value_parser!(u32).range(i64::from(TRIALS_MIN)..=1000))]
     pub trials: Option<u32>,
     /// Tell what each stage and cause takes more than in this set-up. The two take turns. A SETUP is none (the same without
     /// --dut-setup), a program that sets up the router (as for --dut-setup), or flags of its own ('--queues 1', '--burn 0').
     /// NAME=SETUP names it
-    #[arg(
-        long,
-        value_name = "SETUP",
-        allow_hyphen_values = true,
-        help_heading = "Load"
-    )]
+    #[arg(long, value_name = "SETUP", allow_hyphen_values = true)]
     pub against: Option<String>,
     /// A cost that is known.
     #[command(flatten)]
@@ -118,7 +114,6 @@ struct AgainstArgs {
 
 impl ExplainArgs {
     /// Trials at saturation, or pairs.
-    #[must_use]
     pub fn trials(&self) -> u32 {
         let usual = TRIALS[usize::from(self.against.is_some())];
         self.trials.unwrap_or(usual)

@@ -29,13 +29,7 @@ pub struct FibScaleArgs {
     pub bed: BedChoiceArgs,
     /// Port that sends and receives for the tester: xdp (fastest, frames up to 3400), or af-packet (packet
     /// sockets: slower, frames up to 9216) [default: xdp]
-    #[arg(
-        long,
-        value_name = "KIND",
-        value_parser = one_of(PORTS),
-        hide_possible_values = true,
-        help_heading = "Ports"
-    )]
+    #[arg(long, value_name = "KIND", value_parser = one_of(PORTS), hide_possible_values = true, help_heading = "Ports")]
     pub port: Option<PortKind>,
     /// Write the plot to this file, SVG [default: beside the record]
     #[arg(long, value_name = "FILE", help_heading = "Output")]

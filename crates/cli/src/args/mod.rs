@@ -49,6 +49,7 @@ mod reset;
 mod rfc2544;
 #[cfg(feature = "measure")]
 mod search;
+mod setting;
 mod short_help;
 mod show;
 #[cfg(feature = "measure")]
@@ -76,6 +77,7 @@ pub use records::{PruneArgs, RecordsArgs, RecordsVerb};
 pub use refusal::one_line;
 pub use refusal::shortened;
 pub use report::{ReportArgs, ReportFormat};
+pub use setting::no_setting;
 pub use show::ShowRecordArgs;
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
 #[cfg(feature = "measure")]
@@ -226,7 +228,6 @@ pub enum Verb {
 }
 
 /// The command line's definition; `-h` of long verbs shows the flags most people use.
-#[must_use]
 pub fn command() -> clap::Command {
     let command = Cli::command();
     #[cfg(feature = "measure")]
@@ -258,7 +259,6 @@ pub fn read() -> Result<Cli, Exit> {
 }
 
 /// The arguments as typed. Octets that are not UTF-8 are replaced.
-#[must_use]
 pub fn typed() -> Vec<String> {
     let words = std::env::args_os().skip(1);
     words

@@ -182,7 +182,6 @@ pub fn one_line(error: &Error, typed: &[String]) -> String {
 }
 
 /// The same message with long arguments cut: a message is a line to read.
-#[must_use]
 pub fn shortened(message: &str, typed: &[String]) -> String {
     let mut text = message.to_owned();
     for word in typed {

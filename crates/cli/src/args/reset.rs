@@ -9,32 +9,27 @@ use std::path::PathBuf;
 
 /// Arguments of `mpps reset`.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Reset")]
 pub struct ResetArgs {
     /// What is reset in each trial: link (the router's outgoing link goes down and up), routes (the loaded routes, or
     /// that of the outgoing port, are flushed and loaded), set-up (the --dut-setup script runs again), process (--process
     /// is killed, and --process-start runs), program (another XDP program takes the place of that on the router's incoming
     /// port); may be given several times [default: each of these
     /// that the bed has, except program]
-    #[arg(long, value_name = "NAME", value_parser = part, help_heading = "Reset")]
+    #[arg(long, value_name = "NAME", value_parser = part)]
     pub reset: Vec<Part>,
     /// A process that the set-up script started, such as a routing daemon: its name in /proc/PID/comm. All of this name in
     /// the router's namespace are killed
-    #[arg(long, value_name = "NAME", requires = "process_start", value_parser = process_name, help_heading = "Reset")]
+    #[arg(long, value_name = "NAME", requires = "process_start", value_parser = process_name)]
     pub process: Option<String>,
     /// A program that starts the killed process again. It runs as the set-up script does, and the reset lasts until it ends
-    #[arg(
-        long,
-        value_name = "SCRIPT",
-        requires = "process",
-        help_heading = "Reset"
-    )]
+    #[arg(long, value_name = "SCRIPT", requires = "process")]
     pub process_start: Option<PathBuf>,
     /// How long link, routes and process stay away before they are put back (200ms, 1)
-    #[arg(long, value_name = "TIME", default_value = "0", value_parser = hold, help_heading = "Reset")]
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = hold)]
     pub hold: Span,
     /// Trials for each reset and frame size
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000),
-          help_heading = "Reset")]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
     /// Load, frames/s, such as 400k [default: half of the highest]
     ///

@@ -59,7 +59,6 @@ const SHOWN: &[(&str, &str)] = &[
 ];
 
 /// The same commands, with a short help where there are many arguments.
-#[must_use]
 pub fn with_short_help(command: Command) -> Command {
     let long = command.get_arguments().count() > ARGUMENTS_MAX;
     let command = command.mut_subcommands(with_short_help);

@@ -27,7 +27,6 @@ pub struct TopArgs {
 }
 
 /// The nearest interval that is allowed.
-#[must_use]
 pub fn top_intervals(wanted: Span) -> Span {
     wanted.clamp(LOOK_MIN, LOOK_MAX)
 }

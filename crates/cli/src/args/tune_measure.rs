@@ -19,46 +19,33 @@ const EXAMPLES: &str = "Examples:\n  \
 
 /// Arguments of `mpps tune measure`.
 #[derive(Args, Debug)]
-#[command(
-    after_long_help = EXAMPLES,
-    mut_args(on_own_bed)
-)]
+#[command(after_long_help = EXAMPLES, mut_args(on_own_bed), next_help_heading = "Settings")]
 pub struct MeasureSettingsArgs {
     /// Only these settings (mpps tune list has them all) [default: all that can act on the bed]
-    #[arg(
-        long,
-        value_name = "ID,...",
-        value_delimiter = ',',
-        help_heading = "Settings"
-    )]
+    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Only settings of this group
-    #[arg(long, value_name = "GROUP", hide_possible_values = true, value_parser = names(&GROUPS), help_heading = "Settings")]
+    #[arg(long, value_name = "GROUP", hide_possible_values = true, value_parser = names(&GROUPS))]
     pub group: Option<String>,
     /// Also switch settings that hold for the whole machine; they are put back
-    #[arg(long, help_heading = "Settings")]
+    #[arg(long)]
     pub allow_system_changes: bool,
     /// A difference smaller than this need not be found: a setting ends when its interval lies within it
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = share, help_heading = "Settings")]
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = share)]
     pub within: f64,
     /// Time for all turns (30s, 2m); it ends earlier when all is known [default: enough for 40 pairs of each setting]
-    #[arg(long, value_name = "TIME", value_parser = budget, help_heading = "Settings")]
+    #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Span>,
     /// Switch about half of the settings in each turn, by a design of Plackett and Burman with fold-over: more settings in
     /// less time, and the result names pairs that do not add
-    #[arg(long, help_heading = "Settings")]
+    #[arg(long)]
     pub screen: bool,
     /// After all turns, profile each setting that was found to act, at both levels. The result says what each stage takes
     /// more
-    #[arg(long, help_heading = "Settings")]
+    #[arg(long)]
     pub by_stage: bool,
     /// Go on with a run of the same plan that ended early: its turns are in this record, which new ones are appended to
-    #[arg(
-        long,
-        value_name = "RECORD",
-        conflicts_with = "record",
-        help_heading = "Settings"
-    )]
+    #[arg(long, value_name = "RECORD", conflicts_with = "record")]
     pub resume: Option<PathBuf>,
     /// Write the plot to this file, SVG [default: beside the record]
     #[arg(long, value_name = "FILE", help_heading = "Output")]

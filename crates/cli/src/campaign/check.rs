@@ -52,7 +52,7 @@ pub fn check(cell: &Cell, scratch: &Scratch) -> Result<Result<Ready, String>, Wr
     let set_ups = cell.set_ups();
     set_ups.iter().try_for_each(|set_up| set_up.check())?;
     check_variants(cell)?;
-    let wrong = |why: Error| Wrong::of(cell.flags.as_ref().unwrap_or(&cell.id), why);
+    let wrong = |why: Error| Wrong::new(cell.flags.as_ref().unwrap_or(&cell.id), why);
     let without = vec![None; set_ups.len()];
     let (verb, words) = typed(cell, &without)
         .and_then(|typed| read(cell, &typed))
@@ -108,7 +108,6 @@ pub fn check(cell: &Cell, scratch: &Scratch) -> Result<Result<Ready, String>, Wr
 
 impl Cell {
     /// What the router, or that of each variant, is set up with: `router: rp_filter=1; conntrack=tracked`.
-    #[must_use]
     pub fn set_up_in_words(&self) -> Vec<String> {
         let variants = self.variants.iter();
         let names = variants.map(|variant| variant.name.get_ref().as_str());
@@ -156,7 +155,7 @@ fn check_variants(cell: &Cell) -> Result<(), Wrong> {
     match (cell.verb(), &cell.variants[..]) {
         ("compare", [_, _, ..]) => {
             if let Some(setting) = cell.settings.keys().next().or(cell.setup.as_ref()) {
-                return Err(Wrong::of(
+                return Err(Wrong::new(
                     setting,
                     "give settings and setup to the variants",
                 ));
@@ -164,12 +163,12 @@ fn check_variants(cell: &Cell) -> Result<(), Wrong> {
             Ok(())
         }
         ("compare", []) if cell.cannot.is_some() => Ok(()),
-        ("compare", _) => Err(Wrong::of(
+        ("compare", _) => Err(Wrong::new(
             &cell.id,
             "compare needs variants, at least two of them",
         )),
         (_, []) => Ok(()),
-        (_, [..]) => Err(Wrong::at(
+        (_, [..]) => Err(Wrong::from_span(
             place(&cell.verb),
             "variants are of verb = \"compare\"",
         )),
@@ -300,7 +299,7 @@ fn planned(verb: &Verb, typed: &[OsString]) -> Result<(Vec<BedChoice>, Span)> {
             if args.sweep.is_some() || args.paper_tables {
                 let plan = SweepPlan::new(args)?;
                 let time = if args.paper_tables { whole } else { short };
-                (plan.bed, plan.swept.steps.len() + 1, time)
+                (plan.bed, plan.offer.swept.steps.len() + 1, time)
             } else {
                 let (Planned { bed, offer, .. }, _) = ExplainPlan::new(args, typed)?;
                 (bed, offer.offer.sizes.len(), whole)
@@ -313,8 +312,7 @@ fn planned(verb: &Verb, typed: &[OsString]) -> Result<(Vec<BedChoice>, Span)> {
         }
         Verb::FibScale(args) => {
             let plan = FibScalePlan::new(args)?;
-            let (v4, v6) = plan.synthetic();
-            let points = plan.points(usize::try_from(v4.max(v6))?).len();
+            let points = plan.points(usize::try_from(plan.made_up())?).len();
             let search = plan.measurement.budget.filter(|_| plan.search);
             let sizes = plan.measurement.sizes.len();
             (plan.bed, points * sizes, search.unwrap_or(OVERLOAD))

@@ -137,7 +137,7 @@ impl File {
             let mut cell = entry.into_inner();
             cell.verb = cell.verb.or_else(|| self.verb.clone());
             let Some(verb) = &cell.verb else {
-                return Err(Wrong::at(at, "no verb: give verb = \"throughput\""));
+                return Err(Wrong::from_span(at, "no verb: give verb = \"throughput\""));
             };
             let flags = self.verbs.get(verb.get_ref().as_str());
             let VerbFlags {
@@ -149,15 +149,17 @@ impl File {
             match (is_grid, cell.axes.keys().next()) {
                 (false, Some(axis)) => {
                     let why = "axes are of a [[grid]]: write [[grid]] in place of [[cell]]";
-                    return Err(Wrong::of(axis, why));
+                    return Err(Wrong::new(axis, why));
                 }
                 (false, None) => all.push(cell),
-                (true, None) => return Err(Wrong::at(at, "a grid needs axes = { x = [\"1\"] }")),
+                (true, None) => {
+                    return Err(Wrong::from_span(at, "a grid needs axes = { x = [\"1\"] }"));
+                }
                 (true, Some(_)) => all.extend(combined(&cell)?),
             }
             if all.len() > CELLS_MAX {
                 let why = format!("more than {CELLS_MAX} cells: shorten the axes");
-                return Err(Wrong::at(at, why));
+                return Err(Wrong::from_span(at, why));
             }
         }
         Ok(all)
@@ -183,14 +185,14 @@ fn combined(grid: &Cell) -> Result<Vec<Cell>, Wrong> {
         let mut seen = BTreeSet::new();
         if let Some(twice) = values.iter().find(|value| !seen.insert(value.get_ref())) {
             let why = format!("axis {} has the value \"{twice}\" twice", axis.get_ref());
-            return Err(Wrong::of(twice, why));
+            return Err(Wrong::new(twice, why));
         }
         if values.is_empty() {
-            return Err(Wrong::of(axis, "an axis without values: give some"));
+            return Err(Wrong::new(axis, "an axis without values: give some"));
         }
         if cells.len() * values.len() > CELLS_MAX {
             let why = format!("more than {CELLS_MAX} cells: shorten the axes");
-            return Err(Wrong::of(axis, why));
+            return Err(Wrong::new(axis, why));
         }
         let with = |cell: &Cell, value: &Text| {
             let mut cell = cell.clone();
@@ -207,7 +209,7 @@ fn combined(grid: &Cell) -> Result<Vec<Cell>, Wrong> {
     for cell in &mut cells {
         if let Some((text, open)) = cell.texts_mut().into_iter().find_map(still_open) {
             let why = format!("no axis {open}: give it values, or write a space within the braces");
-            return Err(Wrong::of(text, why));
+            return Err(Wrong::new(text, why));
         }
     }
     // Last, because an id with a typo in its braces lacks the axis too.
@@ -215,7 +217,7 @@ fn combined(grid: &Cell) -> Result<Vec<Cell>, Wrong> {
     if let Some((axis, _)) = axes.iter().find(|(axis, _)| !id.contains(&open(axis))) {
         let open = open(axis);
         let why = format!("cells would have one id: write {open} in the id too");
-        return Err(Wrong::of(axis, why));
+        return Err(Wrong::new(axis, why));
     }
     Ok(cells)
 }
@@ -254,13 +256,11 @@ impl Cell {
     }
 
     /// Its verb.
-    #[must_use]
     pub fn verb(&self) -> &str {
         self.verb.as_ref().map_or("", |verb| verb.get_ref())
     }
 
     /// Published figures of it.
-    #[must_use]
     pub fn published(&self) -> Vec<mpps_record::Published> {
         let figures = self.published.iter();
         let figures = figures.map(|figure| mpps_record::Published {
@@ -280,7 +280,7 @@ impl Cell {
             return Ok(None);
         };
         let claim = spanned.get_ref();
-        let check = self.check(claim).map_err(|why| Wrong::of(spanned, why))?;
+        let check = self.check(claim).map_err(|why| Wrong::new(spanned, why))?;
         Ok(Some(Statement {
             id: claim.id.clone(),
             statement: claim.statement.clone(),

@@ -57,13 +57,13 @@ pub struct Wrong {
 }
 
 impl Wrong {
-    fn at(at: Range<usize>, why: impl Display) -> Self {
+    fn from_span(at: Range<usize>, why: impl Display) -> Self {
         let why = format!("{why:#}");
         Self { at, why }
     }
 
-    fn of<T>(place: &Spanned<T>, why: impl Display) -> Self {
-        Self::at(place.span(), why)
+    fn new<T>(place: &Spanned<T>, why: impl Display) -> Self {
+        Self::from_span(place.span(), why)
     }
 }
 
@@ -116,7 +116,7 @@ impl Campaign {
                 true => ": add it (docs/campaign.md has the keys)",
                 false => "",
             };
-            wrong(from, text, Wrong::at(at, format!("{why}{remedy}")))
+            wrong(from, text, Wrong::from_span(at, format!("{why}{remedy}")))
         })?;
         Self::from_file(from, text, file, quick).map_err(|error| wrong(from, text, error))
     }
@@ -131,7 +131,10 @@ impl Campaign {
         let whole = file.name.span();
         let cells = file.cells(quick)?;
         if cells.is_empty() {
-            return Err(Wrong::at(whole, "the plan has no cell: add [[cell]]"));
+            return Err(Wrong::from_span(
+                whole,
+                "the plan has no cell: add [[cell]]",
+            ));
         }
         let mut seen: BTreeMap<&str, &Text> = BTreeMap::new();
         for cell in &cells {
@@ -140,7 +143,7 @@ impl Campaign {
             if let Some(other) = seen.insert(cell.id.get_ref(), &cell.id) {
                 let (line, _) = place(text, other.span().start);
                 let why = format!("id \"{}\" stands in line {line} too: give another", cell.id);
-                return Err(Wrong::of(&cell.id, why));
+                return Err(Wrong::new(&cell.id, why));
             }
         }
         Ok(Self {
@@ -154,7 +157,6 @@ impl Campaign {
     }
 
     /// Something wrong in it, with file, line and column.
-    #[must_use]
     pub fn wrong(&self, wrong: Wrong) -> Error {
         self::wrong(&self.from, &self.text, wrong)
     }
@@ -192,7 +194,7 @@ fn is_verb(verb: &Text) -> Result<(), Wrong> {
         "no verb \"{verb}\" for a cell: give one of {}",
         VERBS.join(", ")
     );
-    Err(Wrong::of(verb, why))
+    Err(Wrong::new(verb, why))
 }
 
 fn is_plain(text: &Text, others: &str) -> Result<(), Wrong> {
@@ -201,7 +203,7 @@ fn is_plain(text: &Text, others: &str) -> Result<(), Wrong> {
         return Ok(());
     }
     let why = format!("\"{text}\": give letters, digits and any of {others}");
-    Err(Wrong::of(text, why))
+    Err(Wrong::new(text, why))
 }
 
 /// Line and column of an octet, from 1.

@@ -18,7 +18,6 @@ pub struct Begun {
 
 impl Begun {
     /// Whether a cell need not run again: it measured, whether or not an expectation was met, or it cannot run here.
-    #[must_use]
     pub fn is_done(&self, cell: &Cell, can_run: bool) -> bool {
         let measured = [Exit::Measured, Exit::NotMet].map(|exit| Some(exit.code()));
         self.cells.get(cell.id.get_ref()).is_some_and(|line| {

@@ -2,10 +2,11 @@
 
 use super::Wrong;
 use super::file::Text;
+use crate::args::no_setting;
 use crate::plan::BedChoice;
 use crate::terminal;
-use crate::verbs::tune::no_setting;
-use mpps_lab::bed::{BedPlan, DutPlan};
+use anyhow::Context;
+use mpps_lab::bed::BedPlan;
 use mpps_lab::tune::measurable::Unmeasured;
 use mpps_lab::tune::scripted::{PORTS, Step, check_value, steps};
 use mpps_method::tune::{CATALOGUE, Row, Scope, in_order};
@@ -37,9 +38,9 @@ impl SetUp<'_> {
         for (id, value) in self.settings {
             let (name, value) = (id.get_ref().as_str(), value.get_ref());
             let row = CATALOGUE.iter().find(|row| row.id == name);
-            let row = row.ok_or_else(|| Wrong::of(id, no_setting(name)))?;
+            let row = row.ok_or_else(|| Wrong::new(id, no_setting(name)))?;
             check_value(row, value)
-                .map_err(|why| Wrong::of(id, format!("{name} = \"{value}\": {why}")))?;
+                .map_err(|why| Wrong::new(id, format!("{name} = \"{value}\": {why}")))?;
         }
         Ok(())
     }
@@ -48,13 +49,13 @@ impl SetUp<'_> {
     pub(super) fn script(self, bed: &BedChoice) -> Result<String, Wrong> {
         let mut text = "#!/bin/sh\nset -e\n".to_owned();
         if let Some(first) = self.settings.keys().next() {
-            let plan = own(bed).map_err(|why| Wrong::of(first, why))?;
+            let plan = own(bed).map_err(|why| Wrong::new(first, why))?;
             for row in in_order() {
                 let Some((id, value)) = self.settings.get_key_value(row.id) else {
                     continue;
                 };
                 let steps = steps(row, value.get_ref(), &plan)
-                    .map_err(|why| Wrong::of(id, refused(row, why)))?;
+                    .map_err(|why| Wrong::new(id, refused(row, why)))?;
                 for step in steps {
                     let command = match step {
                         Step::Run(command) => command.to_owned(),
@@ -93,8 +94,7 @@ fn named(command: String) -> String {
 
 /// The bed that a cell raises for itself.
 fn own(bed: &BedChoice) -> anyhow::Result<BedPlan> {
-    match bed {
-        BedChoice::Own(wish) if matches!(wish.dut, DutPlan::Kernel) => wish.on_this_machine(),
-        _ => anyhow::bail!("settings are of a router that the cell raises for itself"),
-    }
+    let wish = bed.own_router();
+    let wish = wish.context("settings are of a router that the cell raises for itself")?;
+    wish.on_this_machine()
 }

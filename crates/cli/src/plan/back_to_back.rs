@@ -14,7 +14,7 @@ pub type BurstPlan = Planned<back_to_back::BurstPlan>;
 impl BurstPlan {
     /// What the arguments mean.
     pub fn new(args: &BurstArgs) -> Result<Self> {
-        let sending = Sending::new(&args.sent, &args.place, Some(&args.pair))?;
+        let sending = Sending::new(&args.run.sent, &args.run.place, Some(&args.pair))?;
         let measurement = ThroughputPlan {
             search: trials_of(args.time),
             budget: args.budget,

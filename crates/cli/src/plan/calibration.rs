@@ -1,6 +1,6 @@
 //! What `mpps calibrate` is to do.
 
-use super::{BedChoice, BedWish, DestinationPlan, RX_RING, bed_name};
+use super::{BedChoice, BedWish, DestinationPlan, Planned, RX_RING, bed_name};
 use crate::args::CalibrateArgs;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{Bed, BedPlan, DutPlan, Front, RssKey};
@@ -19,22 +19,18 @@ const QUEUES: u16 = 1;
 /// Rings that can be found; in a smaller one the sender's own batches are too large a share.
 const RX_RING_RANGE: RangeInclusive<u32> = 1024..=16_384;
 
-/// Where to calibrate, and with what traffic.
+/// What to calibrate with.
 #[derive(Debug)]
 pub struct CalibrationPlan {
-    /// Where.
-    pub bed: BedChoice,
     /// 64-octet frames, one flow, one way.
     pub traffic: Traffic,
     /// Where the tester receives; `None`: as `mpps throughput` chooses.
     pub receiver: Option<ReceiverPlace>,
-    /// Routes to load into the DUT, and destinations to draw from them.
-    pub destinations: Option<DestinationPlan>,
 }
 
 impl CalibrationPlan {
     /// What the arguments mean.
-    pub fn new(args: &CalibrateArgs) -> Result<Self> {
+    pub fn new(args: &CalibrateArgs) -> Result<Planned<Self>> {
         let bed = match &args.kept_bed {
             Some(name) => BedChoice::Kept(bed_name(name)?),
             None => BedChoice::Own(wish(args)?),
@@ -49,11 +45,13 @@ impl CalibrationPlan {
             queries_per_s: args.management_traffic,
             ..Traffic::default()
         };
-        Ok(Self {
+        Ok(Planned {
             bed,
             destinations: DestinationPlan::from_args(&args.destinations, &traffic)?,
-            traffic,
-            receiver: args.receiver,
+            offer: Self {
+                traffic,
+                receiver: args.receiver,
+            },
         })
     }
 
@@ -131,7 +129,10 @@ mod tests {
     fn without_arguments_one_flow_goes_through_one_ring() {
         let plan = CalibrationPlan::new(&args("")).expect("a plan");
         assert_eq!(
-            (plan.traffic.frames.to_string().as_str(), plan.traffic.flows),
+            (
+                plan.offer.traffic.frames.to_string().as_str(),
+                plan.offer.traffic.flows
+            ),
             ("64", 1)
         );
         let BedChoice::Own(wish) = plan.bed else {
@@ -151,7 +152,7 @@ mod tests {
             ("--receiver port", Some(ReceiverPlace::Port)),
         ] {
             let plan = CalibrationPlan::new(&args(words)).expect("a plan");
-            assert_eq!(plan.receiver, place, "{words}");
+            assert_eq!(plan.offer.receiver, place, "{words}");
         }
     }
 
@@ -164,7 +165,7 @@ mod tests {
             panic!("a bed of its own")
         };
         assert_eq!(
-            (wish.filters, plan.traffic.queries_per_s),
+            (wish.filters, plan.offer.traffic.queries_per_s),
             (Some(25), Some(10))
         );
         let routes = plan.destinations.expect("routes");
@@ -191,6 +192,7 @@ mod tests {
     #[test]
     fn a_kept_bed_has_to_fit() {
         let plan = CalibrationPlan::new(&args("--bed lab1")).expect("a plan");
+        let plan = plan.offer;
         let bed = |nic, queues| BedPlan {
             name: Some("lab1".to_owned()),
             nic,

@@ -1,10 +1,10 @@
 //! What `mpps compare` is to measure: a bed and its traffic for each variant.
 
 use super::sending::Sending;
-use super::{BedChoice, BedWish, DestinationPlan};
+use super::{BedWish, DestinationPlan};
 use crate::args::{CompareArgs, WithSetUps};
 use anyhow::{Context, Error, Result, bail, ensure};
-use mpps_lab::bed::{BedPlan, DutPlan};
+use mpps_lab::bed::BedPlan;
 use mpps_lab::jobs::compare::{self, ALIKE};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
@@ -131,7 +131,7 @@ pub(super) fn check_share(flag: &str, share: f64, alike: f64) -> Result<()> {
 
 impl ComparePlan {
     /// Two set-ups of these names and flags, with the flags that the words behind the program's name gave another verb.
-    pub fn of_two(names: [&str; 2], flags: [&str; 2], typed: &[OsString]) -> Result<Self> {
+    pub fn from_two(names: [&str; 2], flags: [&str; 2], typed: &[OsString]) -> Result<Self> {
         let words = CompareArgs::words_of(flags, typed).map_err(Error::msg)?;
         let args = CompareArgs::with_flags(&words, &[]).map_err(Error::msg)?;
         let mut plan = Self::new(&args, &words)?;
@@ -162,12 +162,9 @@ impl VariantPlan {
             args.run.sent.traffic.frame.is_some(),
             Sending::new(&args.run.sent, &args.run.place, None)?,
         );
-        let bed = match sending.bed {
-            BedChoice::Own(bed) if matches!(bed.dut, DutPlan::Kernel) => bed,
-            _ => bail!(
-                "--bed and --external: compare raises a bed for each variant, so their flags belong to --a and --b"
-            ),
-        };
+        let bed = sending.bed.own_router().context(
+            "--bed and --external: compare raises a bed for each variant, so their flags belong to --a and --b",
+        )?;
         ensure!(
             !frame_typed || sending.sizes.len() == 1,
             "--frame: compare measures one frame size or one mix: give one"
@@ -187,7 +184,7 @@ impl VariantPlan {
             binary: binary.transpose()?,
             name: short(&name),
             flags,
-            bed,
+            bed: bed.clone(),
             traffic: sending.traffic,
             destinations: sending.destinations,
             receiver: sending.receiver,
@@ -231,14 +228,12 @@ impl SetUp {
     }
 
     /// What it is called.
-    #[must_use]
     pub fn name(self) -> String {
         short(&self.name.unwrap_or(self.named))
     }
 }
 
 /// What a program that sets up the router is called.
-#[must_use]
 pub fn stem(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or(path.as_os_str());
     stem.to_string_lossy().into_owned()

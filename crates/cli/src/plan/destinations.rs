@@ -12,6 +12,8 @@ use std::path::Path;
 
 /// Destinations when nobody says how many: more than caches hold.
 pub const DESTINATIONS: u64 = 1_000_000;
+/// Prefixes of a table that is made up where nobody says how many, IPv4 and IPv6: about today's Internet.
+pub(super) const INTERNET: [u64; 2] = [1_000_000, 250_000];
 /// Begins a table that is made up and not read.
 const SYNTHETIC: &str = "synthetic:";
 
@@ -109,13 +111,17 @@ fn origin(table: &Path, traffic: &Traffic) -> Result<Origin> {
         return Ok(Origin::File(table.to_owned()));
     };
     let prefixes = count(prefixes).map_err(|why| anyhow!("--table {}: {why}", table.display()))?;
-    let (v4, v6) = if traffic.ipv6 {
-        (0, prefixes)
-    } else {
-        (prefixes, 0)
+    Ok(made_up(prefixes, traffic))
+}
+
+/// A table of so many prefixes that is made up for this traffic.
+pub(super) fn made_up(prefixes: u64, traffic: &Traffic) -> Origin {
+    let (v4, v6) = match traffic.ipv6 {
+        true => (0, prefixes),
+        false => (prefixes, 0),
     };
     let seed = traffic.seed;
-    Ok(Origin::Synthetic { v4, v6, seed })
+    Origin::Synthetic { v4, v6, seed }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use anyhow::{Context, Error, Result, bail, ensure};
 use mpps_lab::bed::Front;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::explain;
-use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
+use mpps_lab::jobs::fixed_load::Load;
 use std::ffi::OsString;
 
 /// Where, what, and through which routes.
@@ -58,23 +58,11 @@ impl ExplainPlan {
         let softirq = matches!(&sending.bed, BedChoice::Own(wish) if wish.nic == Front::Softirq);
         let external = sending.bed.dut().planned().host_ports().is_some();
         ensure!(!softirq && !external, JobError::NoThreads);
-        Ok(Self {
-            bed: sending.bed,
-            destinations: sending.destinations,
-            offer: explain::ExplainPlan {
-                burn_ns: args.burning.burn,
-                offer: FixedLoadPlan {
-                    sizes: sending.sizes,
-                    traffic: sending.traffic,
-                    port: sending.port,
-                    loads: vec![Load::Max],
-                    time: args.time,
-                    trials: args.trials(),
-                    wire: true,
-                    receiver: sending.receiver,
-                },
-            },
-        })
+        let offer = explain::ExplainPlan {
+            burn_ns: args.burning.burn,
+            offer: sending.fixed_load(&[Load::Max], args.time, args.trials()),
+        };
+        Ok(sending.planned(offer))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What `mpps fib-scale` is to do: the table and the counts, as meant.
 
+use super::destinations::{INTERNET, made_up};
 use super::{BedChoice, measurement, sending};
 use crate::args::quantity::FULL;
 use crate::args::{FibScaleArgs, RouteChangesArg};
@@ -10,9 +11,6 @@ use mpps_lab::routes::Origin;
 use mpps_method::destinations::{DESTINATIONS_MAX, Draw};
 use mpps_tables::Table;
 use std::path::PathBuf;
-
-/// Prefixes of a table that is made up where "full" is asked for: about today's Internet.
-const MADE_UP: [u64; 2] = [1_000_000, 250_000];
 
 /// What to measure.
 #[derive(Debug)]
@@ -90,33 +88,24 @@ impl FibScalePlan {
     }
 
     /// Where the largest table comes from.
-    #[must_use]
     pub fn origin(&self) -> Origin {
-        let (v4, v6) = self.synthetic();
-        let seed = self.measurement.traffic.seed;
-        let made = Origin::Synthetic { v4, v6, seed };
-        let made = self.networks.map_or(made, Origin::Networks);
-        self.table.clone().map_or(made, Origin::File)
+        let made_up = made_up(self.made_up(), &self.measurement.traffic);
+        let usual = self.networks.map_or(made_up, Origin::Networks);
+        self.table.clone().map_or(usual, Origin::File)
     }
 
-    /// Prefixes of a table that has to be made up: IPv4, IPv6.
-    #[must_use]
-    pub fn synthetic(&self) -> (u64, u64) {
-        let usual = MADE_UP[usize::from(self.measurement.traffic.ipv6)];
-        let most = self.routes.iter().copied().max().unwrap_or(FULL);
-        let prefixes = if most == FULL { usual } else { most };
-        // The largest count given stands beside "full".
+    /// Prefixes of a table that has to be made up.
+    pub fn made_up(&self) -> u64 {
+        let usual = INTERNET[usize::from(self.measurement.traffic.ipv6)];
         let given = self.routes.iter().copied().filter(|&routes| routes != FULL);
-        let prefixes = prefixes.max(given.max().unwrap_or(0));
-        if self.measurement.traffic.ipv6 {
-            (0, prefixes)
-        } else {
-            (prefixes, 0)
+        match (given.max(), self.routes.contains(&FULL)) {
+            (Some(most), false) => most,
+            // The largest count given stands beside "full".
+            (most, _) => usual.max(most.unwrap_or(0)),
         }
     }
 
     /// The job, with the largest table.
-    #[must_use]
     pub fn scale(&self, table: Table) -> ScalePlan {
         ScalePlan {
             throughput: self.measurement.clone(),
@@ -129,7 +118,6 @@ impl FibScalePlan {
     }
 
     /// The points, for a table of so many prefixes.
-    #[must_use]
     pub fn points(&self, prefixes: usize) -> Vec<Point> {
         let routes: Vec<usize> = self
             .routes
@@ -162,13 +150,18 @@ pub(crate) mod tests {
         let usual = plan("").expect("a plan");
         assert_eq!(usual.points(1_000_000).len(), 8 + 8);
         assert_eq!(
-            (usual.synthetic(), usual.measurement.sizes.len()),
-            ((1_000_000, 0), 1)
+            (usual.made_up(), usual.measurement.sizes.len()),
+            (1_000_000, 1)
         );
-        assert_eq!(plan("-6").expect("a plan").synthetic(), (0, 250_000));
+        let made_up = Origin::Synthetic {
+            v4: 0,
+            v6: 250_000,
+            seed: 1,
+        };
+        assert_eq!(plan("-6").expect("a plan").origin(), made_up);
         let beyond = plan("--routes 1,4M,full --destinations 1").expect("a plan");
-        assert_eq!(beyond.synthetic(), (4_000_000, 0));
-        assert_eq!(plan("--routes 1,10").expect("a plan").synthetic(), (10, 0));
+        assert_eq!(beyond.made_up(), 4_000_000);
+        assert_eq!(plan("--routes 1,10").expect("a plan").made_up(), 10);
     }
 
     #[test]

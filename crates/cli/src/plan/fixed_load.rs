@@ -20,16 +20,10 @@ impl TrialPlan {
                 args.time
             );
         }
-        let sending = Sending::new(&args.sent, &args.place, Some(&args.pair))?;
+        let sending = Sending::new(&args.run.sent, &args.run.place, Some(&args.pair))?;
         let offer = FixedLoadPlan {
-            sizes: sending.sizes.clone(),
-            traffic: sending.traffic.clone(),
-            port: sending.port,
-            loads: args.rate.clone(),
-            time: args.time,
-            trials: args.trials,
             wire: !args.no_wire,
-            receiver: sending.receiver,
+            ..sending.fixed_load(&args.rate, args.time, args.trials)
         };
         Ok(sending.planned(offer))
     }

@@ -4,7 +4,6 @@ use crate::args::RouteArgs;
 use mpps_lab::fib::LoadPlan;
 
 /// What the arguments mean.
-#[must_use]
 pub fn load_plan(args: &RouteArgs) -> LoadPlan {
     LoadPlan {
         via: args.via.clone(),

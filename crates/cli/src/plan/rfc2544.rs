@@ -2,8 +2,8 @@
 
 use super::Planned;
 use super::sending::Sending;
+use super::suite::{FULL, PARTS, Part, QUICK, Suite};
 use crate::args::{SearchArgs, SuiteArgs};
-use crate::suite::{FULL, PARTS, Part, QUICK, Suite};
 use anyhow::{Result, bail, ensure};
 use mpps_lab::jobs::recovery;
 use mpps_lab::jobs::throughput::ThroughputPlan;

@@ -3,10 +3,11 @@
 use super::{BedChoice, DestinationPlan, Planned, measurement, port, traffic};
 use crate::args::{PlaceArgs, PortArgs, SearchArgs, SentArgs, SimulateArgs, TrafficArgs};
 use anyhow::{Result, ensure};
+use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::tester::{PortKind, ReceiverPlace, TesterError, exit_refuses};
 use mpps_lab::traffic::Traffic;
-use mpps_method::FrameSpec;
+use mpps_method::{FrameSpec, Span};
 
 /// What is sent, where and through which routes.
 #[derive(Debug)]
@@ -64,6 +65,20 @@ impl Sending {
             receiver: self.receiver,
             ..measurement(self.sizes.clone(), self.traffic.clone(), search)?
         })
+    }
+
+    /// These loads for so long and so often; through a wire too.
+    pub fn fixed_load(&self, loads: &[Load], time: Span, trials: u32) -> FixedLoadPlan {
+        FixedLoadPlan {
+            sizes: self.sizes.clone(),
+            traffic: self.traffic.clone(),
+            port: self.port,
+            loads: loads.to_vec(),
+            time,
+            trials,
+            wire: true,
+            receiver: self.receiver,
+        }
     }
 
     /// With what is to be done there.

@@ -2,11 +2,10 @@
 
 use super::compare::check_share;
 use super::sending::Sending;
-use super::{BedChoice, ComparePlan, Planned};
-use crate::args::MeasureSettingsArgs;
-use crate::verbs::tune::no_setting;
+use super::{ComparePlan, Planned};
+use crate::args::{MeasureSettingsArgs, no_setting};
 use anyhow::{Context, Result, bail, ensure};
-use mpps_lab::bed::{BedPlan, DutPlan};
+use mpps_lab::bed::BedPlan;
 use mpps_lab::jobs::compare::{self, ALIKE_ON_ONE_BED};
 use mpps_lab::jobs::settings::{self, times};
 use mpps_lab::tune::measurable::{Ground, Reach, Unmeasured, check};
@@ -55,7 +54,7 @@ impl TwoBeds {
         flags: [&str; 2],
         typed: &[OsString],
     ) -> Result<Self> {
-        let plan = ComparePlan::of_two(levels, flags, typed)?;
+        let plan = ComparePlan::from_two(levels, flags, typed)?;
         let beds = plan.on_this_machine()?;
         Ok(Self { row, plan, beds })
     }
@@ -73,14 +72,10 @@ impl Planned<SettingsPlan> {
     pub fn new(args: &MeasureSettingsArgs, typed: &[OsString]) -> Result<Self> {
         let is_typed = args.run.sent.traffic.frame.is_some();
         let sending = Sending::new(&args.run.sent, &args.run.place, None)?;
-        let bed = match &sending.bed {
-            BedChoice::Own(wish) if matches!(wish.dut, DutPlan::Kernel) => {
-                wish.on_this_machine()?
-            }
-            _ => bail!(
-                "--bed and --external: tune measure switches settings of a bed that it raises itself; leave them out"
-            ),
-        };
+        let bed = sending.bed.own_router().context(
+            "--bed and --external: tune measure switches settings of a bed that it raises itself; leave them out",
+        )?;
+        let bed = bed.on_this_machine()?;
         ensure!(
             !is_typed || sending.sizes.len() == 1,
             "--frame: tune measure takes one frame size or one mix; run it once for each"
@@ -146,7 +141,6 @@ impl Planned<SettingsPlan> {
 
 impl SettingsPlan {
     /// Ids of those that are measured.
-    #[must_use]
     pub fn ids(&self) -> Vec<&'static str> {
         let is_left_out = |row: &&&'static Row| {
             let mut left_out = self.left_out.iter();
@@ -171,7 +165,6 @@ fn check_some(count: usize, left_out: &[(&Row, Unmeasured)]) -> Result<()> {
 }
 
 /// `is inert here: needs several CPUs`.
-#[must_use]
 pub fn words(why: &Unmeasured) -> String {
     match why {
         Unmeasured::Inert(why) => format!("is inert here: {why}"),

@@ -1,6 +1,7 @@
 //! What `mpps explain --sweep` and `--paper-tables` are to measure: places on an axis, and the table they are drawn from.
 
-use super::{BedChoice, DestinationPlan, ExplainPlan, measurement, traffic};
+use super::destinations::{INTERNET, made_up};
+use super::{BedChoice, DestinationPlan, ExplainPlan, Planned, measurement, traffic};
 use crate::args::{ExplainArgs, SearchArgs, TrafficArgs};
 use anyhow::{Result, anyhow, bail, ensure};
 use mpps_lab::bed::Front;
@@ -14,8 +15,6 @@ use mpps_method::sweep::Axis;
 use mpps_report::published::SCENARIOS;
 use mpps_tables::Table;
 
-/// Prefixes of a table that is made up: about today's Internet.
-const MADE_UP: [u64; 2] = [1_000_000, 250_000];
 /// Next hops of the routes, all of them the tester, as of `mpps fib-scale`.
 const NEXT_HOPS: u16 = 64;
 /// Usual places: of counts, of frame sizes.
@@ -25,15 +24,11 @@ const COUNTS: [u64; 10] = [
 const FLOWS: [u64; 7] = [1, 4, 16, 256, 1_024, 8_192, 65_536];
 const SIZES: [u64; 7] = [64, 128, 256, 512, 1_024, 1_280, 1_518];
 
-/// Where, and what.
+/// What to measure.
 #[derive(Debug)]
 pub struct SweepPlan {
-    /// Where.
-    pub bed: BedChoice,
     /// The points. Over cores without places they are known when the bed stands.
     pub swept: Swept,
-    /// Routes of the whole run.
-    pub destinations: Option<DestinationPlan>,
     /// The largest table, where routes or destinations change from point to point.
     pub table: Option<DestinationPlan>,
 }
@@ -43,7 +38,7 @@ impl SweepPlan {
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn new(args: &ExplainArgs) -> Result<Self> {
+    pub fn new(args: &ExplainArgs) -> Result<Planned<Self>> {
         let mut explain = ExplainPlan::from_args(args)?;
         let axis = args.sweep.as_ref().map(|sweep| sweep.axis);
         let typed = args.sweep.as_ref().map_or(&[][..], |sweep| &sweep.places);
@@ -89,26 +84,24 @@ impl SweepPlan {
             }
             Some(_) => None,
         };
-        Ok(Self {
-            bed: explain.bed,
-            swept: Swept {
-                explain: explain.offer,
+        Ok(explain.map(|explain| {
+            let swept = Swept {
+                explain,
                 axis,
                 steps,
                 scale: None,
-            },
-            destinations: explain.destinations,
-            table,
-        })
+            };
+            Self { swept, table }
+        }))
     }
 
-    /// With the table that was read.
+    /// Adds the table that was read.
     ///
     /// # Errors
     /// None that can happen: the search is never begun.
-    pub fn with(mut self, table: Table) -> Result<Self> {
+    pub fn add(&mut self, table: Table) -> Result<()> {
         let Some(plan) = &self.table else {
-            return Ok(self);
+            return Ok(());
         };
         let offer = &self.swept.explain.offer;
         let (sizes, traffic) = (offer.sizes.clone(), offer.traffic.clone());
@@ -120,7 +113,7 @@ impl SweepPlan {
             next_hops: NEXT_HOPS,
             search: false,
         });
-        Ok(self)
+        Ok(())
     }
 }
 
@@ -191,19 +184,11 @@ fn table(
         return Ok(plan);
     }
     let prefixes = match axis {
-        Some(Axis::Destinations) => MADE_UP[usize::from(traffic.ipv6)],
+        Some(Axis::Destinations) => INTERNET[usize::from(traffic.ipv6)],
         _ => most,
     };
-    let (v4, v6) = match traffic.ipv6 {
-        true => (0, prefixes),
-        false => (prefixes, 0),
-    };
     Ok(DestinationPlan {
-        origin: Origin::Synthetic {
-            v4,
-            v6,
-            seed: traffic.seed,
-        },
+        origin: made_up(prefixes, traffic),
         count: None,
         draw: Draw::default(),
         keep_martians: false,

@@ -6,7 +6,6 @@ use mpps_method::{Evenness, Headroom};
 use mpps_record::{self as record, BusyLoad};
 
 /// The entry of one loss.
-#[must_use]
 pub fn why_lost(why: &WhyLost) -> record::WhyLost {
     record::WhyLost {
         rate_fps: why.rate.fps(),
@@ -20,7 +19,6 @@ pub fn why_lost(why: &WhyLost) -> record::WhyLost {
 }
 
 /// The entry of one headroom.
-#[must_use]
 pub fn headroom(headroom: &Headroom) -> record::Headroom {
     let (basis, below, above) = match headroom.basis {
         Basis::Measured(at) => (record::Basis::Measured, at, at),
@@ -39,7 +37,6 @@ pub fn headroom(headroom: &Headroom) -> record::Headroom {
 }
 
 /// The entry of one trial.
-#[must_use]
 pub fn evenness(even: &Evenness) -> record::Evenness {
     record::Evenness {
         late_ns_p50: even.late_p50.as_nanos(),

@@ -11,7 +11,6 @@ pub struct Clock {
 
 impl Clock {
     /// Now. A clock before 1970 counts as 1970.
-    #[must_use]
     pub fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
@@ -20,7 +19,6 @@ impl Clock {
     }
 
     /// As ISO 8601 has it: 2026-01-31T12:00:00Z.
-    #[must_use]
     pub fn utc(self) -> String {
         let (year, month, day) = civil(self.seconds / 86_400);
         let (hour, minute, second) = (
@@ -33,7 +31,6 @@ impl Clock {
 
     /// A name for a run that begins now: `20260131T120000Z-3f2a`. The end is drawn, so that two runs
     /// of one second differ.
-    #[must_use]
     pub fn run_name(self) -> String {
         let drawn = RandomState::new().build_hasher().finish() & 0xffff;
         let compact: String = self

@@ -12,7 +12,6 @@ use mpps_record::facts::Facts;
 use sha2::{Digest, Sha256};
 
 /// Of results on this bed of this machine.
-#[must_use]
 pub fn conditions(bed: &Bed, job: &Job<'_>, facts: &Facts) -> Comparability {
     let plan = bed.plan();
     let sent = traffic(job.traffic);
@@ -39,13 +38,12 @@ pub fn conditions(bed: &Bed, job: &Job<'_>, facts: &Facts) -> Comparability {
         traffic: serde_json::to_string(&sent).ok(),
         filters: plan.filters,
         dut_setup: script.map(|path| sha256(&std::fs::read(path).unwrap_or_default())),
-        ..of_this_version()
+        ..this_version()
     }
     .keyed()
 }
 
 /// Of results of a simulated pair, whatever machine it ran on.
-#[must_use]
 pub fn simulated_conditions(pair: &Properties) -> Comparability {
     let simulated = || "simulated".to_owned();
     Comparability {
@@ -55,13 +53,12 @@ pub fn simulated_conditions(pair: &Properties) -> Comparability {
         rx_ring_frames: u32::try_from(pair.ring).unwrap_or(u32::MAX),
         queues: 1,
         simulated: Some(pair.to_string()),
-        ..of_this_version()
+        ..this_version()
     }
     .keyed()
 }
 
 /// Of looks at a host: the traffic is whatever others send.
-#[must_use]
 pub fn host_conditions(cpus: &[usize], facts: &Facts) -> Comparability {
     Comparability {
         bed: "host".to_owned(),
@@ -72,12 +69,12 @@ pub fn host_conditions(cpus: &[usize], facts: &Facts) -> Comparability {
         cpu_model: Some(facts.cpu_model.text().to_owned()),
         hypervisor: facts.hypervisor.known().copied(),
         dut_cpus: Some(cpus.to_vec()),
-        ..of_this_version()
+        ..this_version()
     }
     .keyed()
 }
 
-fn of_this_version() -> Comparability {
+fn this_version() -> Comparability {
     Comparability {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         method_version: METHOD_VERSION,
@@ -86,7 +83,6 @@ fn of_this_version() -> Comparability {
 }
 
 /// SHA-256 in hexadecimal digits, as `sha256sum` prints it.
-#[must_use]
 pub fn sha256(octets: &[u8]) -> String {
     let octets = Sha256::digest(octets);
     octets.iter().map(|octet| format!("{octet:02x}")).collect()

@@ -13,7 +13,6 @@ use mpps_method::interval::Interval;
 use mpps_record::{self as record, ComparisonLine, Other, Variant};
 
 /// The line of what came of all variants, each on its bed; no beds where other builds raised them.
-#[must_use]
 pub fn comparison_line(outcome: &Outcome, plan: &ComparePlan, beds: &[Bed]) -> ComparisonLine {
     // A build of its own raises beds of its own.
     let beds = beds.iter().map(Some).chain(std::iter::repeat(None));

@@ -122,7 +122,6 @@ fn sum(line: &TrialLine, frames: fn(&Direction) -> u64) -> u64 {
 
 /// A trial's line as a comparison takes it: with its windows as a live trial. Without them its times without disturbances
 /// are one window. A trial at overload says what was forwarded in them, and its verdict says nothing.
-#[must_use]
 pub fn block(line: &TrialLine) -> Block {
     if let Some(block) = windows::block_of(line) {
         return block;

@@ -7,7 +7,6 @@ use mpps_lab::observe::Observed;
 use mpps_record::{LimitedBy, ProfileLine};
 
 /// The line of a look at these CPUs of a host.
-#[must_use]
 pub fn watched_line(cpus: &[usize], observed: Observed) -> ProfileLine {
     let (limit, is_limit) = observed.limit;
     let mut line = ProfileLine {
@@ -30,7 +29,6 @@ pub fn watched_line(cpus: &[usize], observed: Observed) -> ProfileLine {
 }
 
 /// The line of a frame size, with the set-up that it is explained against and its bed.
-#[must_use]
 pub fn against_line(line: &ProfileLine, plan: &Baseline, bed: &Bed) -> ProfileLine {
     let mut line = line.clone();
     if let Some(against) = &mut line.against {

@@ -1,7 +1,7 @@
 //! The job of a run: what was asked for.
 
 use super::plan::{search, sent};
-use crate::suite::Suite;
+use crate::outcome::SUITE;
 use crate::words::rule;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::back_to_back::BurstPlan;
@@ -14,14 +14,14 @@ use mpps_lab::jobs::lasting::{LastingPlan, Overload};
 use mpps_lab::jobs::latency::{LatencyLoad, LatencyPlan};
 use mpps_lab::jobs::loss::LossPlan;
 use mpps_lab::jobs::recovery::RecoveryPlan;
-use mpps_lab::jobs::reset::{Part, ResetPlan, SHARE};
+use mpps_lab::jobs::reset::{self, ResetPlan, SHARE};
 use mpps_lab::jobs::settings::SettingsPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::line::whole_fps;
 use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
 use mpps_method::{Rate, Span};
-use mpps_record::{FixedLoads, MeasuredSettings, Plan, Scale};
+use mpps_record::{FixedLoads, MeasuredSettings, Part, Plan, Scale};
 use mpps_report::number::{percent_given, percent_or_under as percent, plural};
 
 /// What was asked for. A verb adds a constructor here.
@@ -41,87 +41,62 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// One that offers these loads for so long and so often, to one frame size after the other.
-    fn of_sizes(
-        name: &'static str,
-        plan: &'a ThroughputPlan,
-        rule: String,
-        (loads, time, trials): (Vec<String>, Span, u32),
-    ) -> Self {
-        let fixed = FixedLoads {
-            loads,
-            time_ns: time.as_nanos(),
-            trials,
-        };
+    /// One that measures one frame size after the other.
+    fn new(name: &'static str, plan: &'a ThroughputPlan, rule: String) -> Self {
         Self {
             name,
             traffic: &plan.traffic,
             receiver: plan.receiver,
             rule,
             budget: plan.budget,
-            plan: Plan {
-                fixed: Some(fixed),
-                ..sent(&plan.sizes, &plan.traffic)
-            },
+            plan: sent(&plan.sizes, &plan.traffic),
         }
+    }
+
+    /// The same at these loads, for so long and so often.
+    fn at_loads(mut self, loads: Vec<String>, time: Span, trials: u32) -> Self {
+        self.plan.fixed = Some(FixedLoads {
+            loads,
+            time_ns: time.as_nanos(),
+            trials,
+        });
+        self
     }
 
     /// `mpps throughput`; what every result is expected to reach.
-    #[must_use]
     pub fn throughput(plan: &'a ThroughputPlan, expected: Option<Rate>) -> Self {
-        Self {
-            name: "throughput",
-            traffic: &plan.traffic,
-            receiver: plan.receiver,
-            rule: rule(&plan.search),
-            budget: plan.budget,
-            plan: Plan {
-                search: Some(search(plan)),
-                expected_min_fps: expected.map(whole_fps),
-                ..sent(&plan.sizes, &plan.traffic)
-            },
-        }
+        let mut job = Self::new("throughput", plan, rule(&plan.search));
+        job.plan.search = Some(search(plan));
+        job.plan.expected_min_fps = expected.map(whole_fps);
+        job
     }
 
     /// `mpps trial`.
-    #[must_use]
     pub fn trial(plan: &'a FixedLoadPlan) -> Self {
         let loads = plan.loads.iter().map(ToString::to_string);
-        Self {
+        let job = Self {
             name: "trial",
             traffic: &plan.traffic,
             receiver: plan.receiver,
             rule: format!("trials of {} at given loads", plan.time),
             budget: None,
-            plan: Plan {
-                fixed: Some(FixedLoads {
-                    loads: loads.collect(),
-                    time_ns: plan.time.as_nanos(),
-                    trials: plan.trials,
-                }),
-                ..sent(&plan.sizes, &plan.traffic)
-            },
-        }
+            plan: sent(&plan.sizes, &plan.traffic),
+        };
+        job.at_loads(loads.collect(), plan.time, plan.trials)
     }
 
     /// `mpps loss`.
-    #[must_use]
     pub fn loss(plan: &'a LossPlan) -> Self {
         let (measurement, time) = (&plan.measurement, plan.time());
         let rule = format!(
             "trials of {time}, down in steps of {} until two loads in a row lose nothing",
             percent(plan.step)
         );
-        Self::of_sizes(
-            "loss",
-            measurement,
-            rule,
-            (plan.shares().map(percent).collect(), time, 1),
-        )
+        let loads = plan.shares().map(percent).collect();
+        Self::new("loss", measurement, rule).at_loads(loads, time, 1)
     }
 
     /// `mpps loss --overload`.
-    #[must_use]
     pub fn lasting(plan: &'a LastingPlan) -> Self {
         let (measurement, lasts) = (&plan.measurement, plan.lasts);
         let load = match plan.overload {
@@ -132,11 +107,10 @@ impl<'a> Job<'a> {
             "{lasts} of {load}, then {} of half of its maximum",
             plan.after()
         );
-        Self::of_sizes("loss", measurement, rule, (vec![load], lasts, 1))
+        Self::new("loss", measurement, rule).at_loads(vec![load], lasts, 1)
     }
 
     /// `mpps latency`.
-    #[must_use]
     pub fn latency(plan: &'a LatencyPlan) -> Self {
         let (measurement, time) = (&plan.measurement, plan.time);
         let loads = plan.loads.iter().map(|load| match load {
@@ -152,28 +126,22 @@ impl<'a> Job<'a> {
             "{}, {time} each through router and wire, {sleep}",
             loads.join(", ")
         );
-        let mut job = Self::of_sizes("latency", measurement, rule, (loads, time, 1));
+        let mut job = Self::new("latency", measurement, rule).at_loads(loads, time, 1);
         job.plan.search = plan.searches().then(|| search(measurement));
         job.budget = job.budget.filter(|_| plan.searches());
         job
     }
 
     /// `mpps back-to-back`.
-    #[must_use]
     pub fn burst(plan: &'a BurstPlan) -> Self {
         let (measurement, repeats) = (&plan.measurement, plan.repeats);
         let longest = measurement.search.final_trial();
         let rule = format!("{repeats} searches, bursts of {longest} at most");
-        Self::of_sizes(
-            "back-to-back",
-            measurement,
-            rule,
-            (vec!["bursts".to_owned()], longest, repeats),
-        )
+        let loads = vec!["bursts".to_owned()];
+        Self::new("back-to-back", measurement, rule).at_loads(loads, longest, repeats)
     }
 
     /// `mpps recovery`.
-    #[must_use]
     pub fn recovery(plan: &'a RecoveryPlan) -> Self {
         let measurement = &plan.measurement;
         let (overload, after) = (plan.overload, plan.after);
@@ -181,25 +149,14 @@ impl<'a> Job<'a> {
             "{} times {overload} of 110 % of the throughput, then {after} of half of that",
             plan.trials
         );
-        let mut job = Self::of_sizes(
-            "recovery",
-            measurement,
-            rule,
-            (
-                vec![
-                    "110 % of the throughput".to_owned(),
-                    "half of that".to_owned(),
-                ],
-                overload,
-                plan.trials,
-            ),
-        );
+        let loads = ["110 % of the throughput", "half of that"].map(str::to_owned);
+        let mut job = Self::new("recovery", measurement, rule);
+        job = job.at_loads(loads.to_vec(), overload, plan.trials);
         job.plan.search = Some(search(measurement));
         job
     }
 
     /// `mpps reset`.
-    #[must_use]
     pub fn reset(plan: &'a ResetPlan) -> Self {
         let (measurement, time, hold) = (&plan.measurement, plan.time, plan.away.hold);
         let process = plan.away.process.as_ref().map_or(String::new(), |process| {
@@ -211,7 +168,11 @@ impl<'a> Job<'a> {
         });
         let share = || format!("{} of the maximum forwarding rate", percent(SHARE));
         let load = plan.rate.map_or_else(share, |rate| rate.to_string());
-        let parts: Vec<&str> = plan.parts.iter().map(|part| Part::name(*part)).collect();
+        let parts: Vec<&str> = plan
+            .parts
+            .iter()
+            .map(|part| reset::Part::name(*part))
+            .collect();
         let parts = match parts[..] {
             [] => "all that the bed has".to_owned(),
             _ => parts.join(", "),
@@ -220,14 +181,12 @@ impl<'a> Job<'a> {
             "{} each of {parts}{process}, held for {hold}, in {time} at {load}",
             plan.trials
         );
-        Self {
-            budget: None,
-            ..Self::of_sizes("reset", measurement, rule, (vec![load], time, plan.trials))
-        }
+        let mut job = Self::new("reset", measurement, rule).at_loads(vec![load], time, plan.trials);
+        job.budget = None;
+        job
     }
 
     /// `mpps explain`.
-    #[must_use]
     pub fn explain(plan: &'a ExplainPlan) -> Self {
         let (offer, burn) = (&plan.offer, plan.burn_ns);
         let burnt = burn.map_or(String::new(), |ns| format!(", with {ns} ns burnt a frame"));
@@ -242,7 +201,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps explain --against`, of the explained set-up; how long the other one burns for each frame.
-    #[must_use]
     pub fn explain_against(plan: &'a ExplainPlan, burns: Option<u64>) -> Self {
         let offer = &plan.offer;
         let burnt = |ns: Option<u64>| ns.map_or("none".to_owned(), |ns| format!("{ns} ns"));
@@ -260,7 +218,6 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps explain --sweep`, or `--paper-tables`.
-    #[must_use]
     pub fn sweep(plan: &'a SweepPlan) -> Self {
         let offer = &plan.explain.offer;
         let over = match plan.axis {
@@ -277,50 +234,28 @@ impl<'a> Job<'a> {
                 )
             }
         };
-        let scale = plan.scale.as_ref().map(|scale| Scale {
-            table: scale.from.clone(),
-            draw: scale.draw.to_string(),
-            next_hops: scale.next_hops.into(),
-        });
-        let explain = Self::explain(&plan.explain);
-        Self {
-            rule: format!(
-                "{} trials of {} at saturation with the sampler and without it in turns, {over}; in a shuffled order, the first again at the end",
-                offer.trials, offer.time
-            ),
-            plan: Plan {
-                scale,
-                ..explain.plan
-            },
-            ..explain
-        }
+        let mut job = Self::explain(&plan.explain);
+        job.rule = format!(
+            "{} trials of {} at saturation with the sampler and without it in turns, {over}; in a shuffled order, the first again at the end",
+            offer.trials, offer.time
+        );
+        job.plan.scale = plan.scale.as_ref().map(table);
+        job
     }
 
-    /// `mpps rfc2544`.
-    #[must_use]
-    pub fn suite(suite: &'a Suite) -> Self {
-        let plan = &suite.measurement;
-        let parts = suite.planned();
+    /// `mpps rfc2544`: these parts, and what every rate without loss is expected to reach.
+    pub fn suite(plan: &'a ThroughputPlan, expected: Option<Rate>, parts: Vec<Part>) -> Self {
         let rules = parts
             .iter()
             .map(|part| format!("{}: {}", part.verb, part.rule));
-        Self {
-            name: "rfc2544",
-            traffic: &plan.traffic,
-            receiver: plan.receiver,
-            rule: rules.collect::<Vec<_>>().join("; "),
-            budget: suite.lengths.budget,
-            plan: Plan {
-                search: Some(search(plan)),
-                expected_min_fps: suite.expect_min.map(whole_fps),
-                parts,
-                ..sent(&plan.sizes, &plan.traffic)
-            },
-        }
+        let rules: Vec<String> = rules.collect();
+        let mut job = Self::throughput(plan, expected);
+        (job.name, job.rule) = (SUITE, rules.join("; "));
+        job.plan.parts = parts;
+        job
     }
 
     /// `mpps compare`, of the first variant.
-    #[must_use]
     pub fn compare(traffic: &'a Traffic, plan: &ComparePlan) -> Self {
         Self {
             name: "compare",
@@ -336,63 +271,41 @@ impl<'a> Job<'a> {
     }
 
     /// `mpps tune measure` of these settings.
-    #[must_use]
     pub fn settings(plan: &'a SettingsPlan, ids: &[&str]) -> Self {
         let (within, count) = (percent(plan.how.within), plural(ids.len(), "setting"));
-        let job = Self::compare(&plan.traffic, &plan.how);
-        Self {
-            name: "tune",
-            rule: match plan.is_screen {
-                true => format!(
-                    "blocks of turns of {count} and a placebo, many switched at once, at overload"
-                ),
-                false => format!(
-                    "pairs of turns of {count} and a placebo at overload, until each difference of {within} is found or excluded"
-                ),
-            },
-            budget: None,
-            plan: Plan {
-                settings: Some(MeasuredSettings {
-                    settings: ids.iter().map(ToString::to_string).collect(),
-                    screen: plan.is_screen,
-                    within_share: plan.how.within,
-                    budget_ns: plan.how.budget.as_nanos(),
-                }),
-                ..job.plan
-            },
-            ..job
-        }
+        let mut job = Self::compare(&plan.traffic, &plan.how);
+        (job.name, job.budget) = ("tune", None);
+        job.rule = match plan.is_screen {
+            true => format!(
+                "blocks of turns of {count} and a placebo, many switched at once, at overload"
+            ),
+            false => format!(
+                "pairs of turns of {count} and a placebo at overload, until each difference of {within} is found or excluded"
+            ),
+        };
+        job.plan.settings = Some(MeasuredSettings {
+            settings: ids.iter().map(ToString::to_string).collect(),
+            screen: plan.is_screen,
+            within_share: plan.how.within,
+            budget_ns: plan.how.budget.as_nanos(),
+        });
+        job
     }
 
     /// `mpps fib-scale`; beside overload a search for the rate without loss, where the plan has one.
-    #[must_use]
     pub fn fib_scale(scale: &'a ScalePlan) -> Self {
         let plan = &scale.throughput;
-        let overload = "overload".to_owned();
-        Self {
-            name: "fib-scale",
-            traffic: &plan.traffic,
-            receiver: None,
-            rule: if scale.search {
-                rule(&plan.search)
-            } else {
-                overload
-            },
-            budget: plan.budget.filter(|_| scale.search),
-            plan: Plan {
-                search: scale.search.then(|| search(plan)),
-                scale: Some(Scale {
-                    table: scale.from.clone(),
-                    draw: scale.draw.to_string(),
-                    next_hops: scale.next_hops.into(),
-                }),
-                ..sent(&plan.sizes, &plan.traffic)
-            },
+        let mut job = Self::new("fib-scale", plan, "overload".to_owned());
+        (job.receiver, job.budget) = (None, plan.budget.filter(|_| scale.search));
+        if scale.search {
+            job.rule = rule(&plan.search);
+            job.plan.search = Some(search(plan));
         }
+        job.plan.scale = Some(table(scale));
+        job
     }
 
     /// `mpps calibrate`, with this traffic.
-    #[must_use]
     pub fn calibrate(traffic: &'a Traffic, receiver: Option<ReceiverPlace>) -> Self {
         Self {
             name: "calibrate",
@@ -404,9 +317,23 @@ impl<'a> Job<'a> {
         }
     }
 
+    /// The verb, and the plan for the record's first line.
+    pub(super) fn planned(&self) -> (&'static str, Plan) {
+        (self.name, self.plan.clone())
+    }
+
     /// Where the tester receives: as asked for, or as it chooses by itself on this bed.
     pub(super) fn receiver_on(&self, bed: &Bed) -> Option<ReceiverPlace> {
         let chosen = || receiver_place(bed, self.traffic).ok();
         self.receiver.or_else(chosen)
+    }
+}
+
+/// The largest table of a job whose points have parts of it.
+fn table(scale: &ScalePlan) -> Scale {
+    Scale {
+        table: scale.from.clone(),
+        draw: scale.draw.to_string(),
+        next_hops: scale.next_hops.into(),
     }
 }

@@ -96,7 +96,6 @@ impl Record {
     }
 
     /// What a line that could not be appended means to the user.
-    #[must_use]
     pub fn not_written(&self) -> String {
         let path = self.path.display();
         format!(
@@ -105,13 +104,11 @@ impl Record {
     }
 
     /// Where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Name of this run: part of every line.
-    #[must_use]
     pub fn run(&self) -> &str {
         &self.run
     }
@@ -183,7 +180,7 @@ impl Record {
 
 /// The folder of this user's records, made where it is missing. A line says so where it is not the one asked for.
 fn usual_folder() -> Result<PathBuf> {
-    let Folder { path, avoided } = Folder::of_this_user()?;
+    let Folder { path, avoided } = Folder::find()?;
     let shown = path.display();
     if let Some(foreign) = avoided {
         let foreign = foreign.display();

@@ -8,7 +8,6 @@ use mpps_method::saturation::{self, Saturation};
 use mpps_record::{FrameCost, FullSpeed, LoadAboveRate, Overload};
 
 /// The members of one frame size. Runs on a machine differ, those of a simulated router do not.
-#[must_use]
 pub fn overload(
     saturated: &Saturated,
     limit: Option<ForwardingLimit>,

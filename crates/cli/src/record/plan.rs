@@ -8,7 +8,6 @@ use mpps_method::{FrameSpec, Rate, Resolution, SearchGoal, SearchPlan};
 use mpps_record::{Goal, Plan, Search};
 
 /// The plan of what sends these frames and searches nothing.
-#[must_use]
 pub fn sent(sizes: &[FrameSpec], sent: &Traffic) -> Plan {
     Plan {
         frames: sizes.iter().map(ToString::to_string).collect(),
@@ -18,7 +17,6 @@ pub fn sent(sizes: &[FrameSpec], sent: &Traffic) -> Plan {
 }
 
 /// How the rate without loss is searched.
-#[must_use]
 pub fn search(plan: &ThroughputPlan) -> Search {
     let common = Search {
         search: "mlr".to_owned(),

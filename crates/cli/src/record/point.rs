@@ -10,7 +10,6 @@ use mpps_lab::search::saturation::Saturated;
 use mpps_record::{Other, PointLine, StandsOn};
 
 /// A point with what was measured there.
-#[must_use]
 pub fn point_line(point: &PointResult, stands_on: StandsOn) -> PointLine {
     let PointResult { prepared, measured } = point;
     let line = |finding| result_line(finding, &prepared.plan, stands_on.clone());

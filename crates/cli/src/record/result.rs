@@ -11,7 +11,6 @@ use mpps_method::{
 use mpps_record::{self as record, LossAbove, Place, RateIs, ResultLine, Run, StandsOn};
 
 /// The lines of a frame size, one a goal. All of them stand on the same trials.
-#[must_use]
 pub fn result_lines(
     size: &SizeResult,
     plan: &ThroughputPlan,
@@ -32,7 +31,6 @@ pub fn result_lines(
 }
 
 /// The lines of the plan's sizes that a run did not begin, and why.
-#[must_use]
 pub fn results_not_begun(plan: &ThroughputPlan, run: &Run, why: &str) -> Vec<ResultLine> {
     let begin = run.begin.as_ref().map(|begin| &begin.bed);
     let simulated = matches!(begin, Some(Place::Simulated { .. }));
@@ -54,7 +52,6 @@ fn not_measured(frames: &FrameSpec, plan: &ThroughputPlan, why: &str) -> Vec<Res
 }
 
 /// The line of one finding.
-#[must_use]
 pub fn result_line(finding: &Finding, plan: &ThroughputPlan, stands: StandsOn) -> ResultLine {
     let (rate_is, rate) = match finding.rate {
         Reading::Is(rate) => (Some(RateIs::Equal), Some(rate)),

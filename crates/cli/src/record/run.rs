@@ -1,9 +1,10 @@
 //! The first line of a run: what was asked for, of what, where.
 
 use super::bed::place;
+use super::clock::Clock;
 use super::comparability::{conditions, host_conditions, simulated_conditions};
 use super::job::Job;
-use crate::record::Clock;
+use crate::args::typed;
 use mpps_lab::bed::Bed;
 use mpps_lab::facts;
 use mpps_method::Span;
@@ -13,10 +14,9 @@ use mpps_record::{Comparability, FixedLoads, Other, Place, Plan, Routes, RunLine
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
-pub(super) const METHOD_VERSION: u32 = 10;
+pub(super) const METHOD_VERSION: u32 = 11;
 
 /// The line of a run that begins now on `bed`, with the routes that were loaded into the DUT.
-#[must_use]
 pub fn run_line(
     begun: Clock,
     job: &Job<'_>,
@@ -27,21 +27,25 @@ pub fn run_line(
     let comparability = conditions(bed, job, gathered);
     RunLine {
         routes,
-        ..line(begun, job, place(bed), gathered, comparability)
+        ..line(begun, job.planned(), place(bed), gathered, comparability)
     }
 }
 
 /// The line of a run whose trials other builds make, from that of the first of them.
-#[must_use]
 pub fn run_line_by_others(begun: Clock, job: &Job<'_>, first: RunLine) -> RunLine {
     RunLine {
         routes: first.routes,
-        ..line(begun, job, first.bed, &first.facts, first.comparability)
+        ..line(
+            begun,
+            job.planned(),
+            first.bed,
+            &first.facts,
+            first.comparability,
+        )
     }
 }
 
 /// The line of a run that begins now on a simulated pair.
-#[must_use]
 pub fn simulated_run_line(
     begun: Clock,
     job: &Job<'_>,
@@ -51,11 +55,16 @@ pub fn simulated_run_line(
     let place = Place::Simulated {
         pair: pair.to_string(),
     };
-    line(begun, job, place, gathered, simulated_conditions(pair))
+    line(
+        begun,
+        job.planned(),
+        place,
+        gathered,
+        simulated_conditions(pair),
+    )
 }
 
 /// The line of a look at a host that begins now, for so long.
-#[must_use]
 pub fn host_run_line(begun: Clock, cpus: &[usize], netns: u64, time: Span) -> RunLine {
     let gathered = facts::gather();
     let plan = Plan {
@@ -68,36 +77,22 @@ pub fn host_run_line(begun: Clock, cpus: &[usize], netns: u64, time: Span) -> Ru
     };
     let comparability = host_conditions(cpus, &gathered);
     let place = Place::Host { netns };
-    planned(begun, ("explain", plan), place, &gathered, comparability)
+    line(begun, ("explain", plan), place, &gathered, comparability)
 }
 
 fn line(
-    begun: Clock,
-    job: &Job<'_>,
-    bed: Place,
-    gathered: &Facts,
-    comparability: Comparability,
-) -> RunLine {
-    let asked = (job.name, job.plan.clone());
-    planned(begun, asked, bed, gathered, comparability)
-}
-
-fn planned(
     begun: Clock,
     (job, plan): (&str, Plan),
     bed: Place,
     gathered: &Facts,
     comparability: Comparability,
 ) -> RunLine {
-    let arguments = std::env::args_os().skip(1);
     RunLine {
         begun_utc: begun.utc(),
         job: job.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         method_version: METHOD_VERSION,
-        arguments: arguments
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect(),
+        arguments: typed(),
         plan,
         bed,
         routes: None,

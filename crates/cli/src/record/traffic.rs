@@ -6,7 +6,6 @@ use mpps_lab::traffic::Traffic;
 use mpps_record as record;
 
 /// The entry for this traffic.
-#[must_use]
 pub fn traffic(traffic: &Traffic) -> record::Traffic {
     record::Traffic {
         flows: traffic.flows,
@@ -48,7 +47,6 @@ fn destinations(destinations: &Destinations) -> record::Destinations {
 }
 
 /// The entry for routes that are all there.
-#[must_use]
 pub fn routes(
     destinations: &Destinations,
     left_out: Option<String>,

@@ -15,7 +15,6 @@ use mpps_record as record;
 use mpps_record::{Other, Quantiles, TrialLine};
 
 /// The line of the `trial`-th trial.
-#[must_use]
 pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
     let (raw, verdict) = (report.trial, report.verdict);
     TrialLine {

@@ -9,7 +9,7 @@ use mpps_report::number::Known;
 use mpps_report::sentence;
 use std::fmt::Write;
 
-const HEAD: [&str; 5] = ["search", "longest", "lossy from", "frames/s", "buffer"];
+const HEAD: &str = "search;longest;lossy from;frames/s;buffer";
 
 impl Outcome for Vec<BurstLine> {
     /// All frame sizes, under the machine they were measured on, then the doubts.
@@ -28,11 +28,11 @@ impl Outcome for Vec<BurstLine> {
     /// No burst that was too long is an answer too.
     fn exit(&self, _: &Run) -> Exit {
         let says = |size: &BurstLine| size.all.is_some() || size.all_passed_frames.is_some();
-        Exit::of_each(self.iter().map(says))
+        Exit::from_each(self.iter().map(says))
     }
 }
 
-fn row((number, found): (usize, &BurstSearch)) -> [String; HEAD.len()] {
+fn row((number, found): (usize, &BurstSearch)) -> [String; 5] {
     [
         number.to_string(),
         grouped(found.longest_frames),

@@ -15,7 +15,6 @@ pub fn live(quiet: bool, form: &str) -> ProgressBar {
 }
 
 /// How far something has come that is no trial: of `total`, where that is known.
-#[must_use]
 pub fn bar(what: impl Into<String>, total: Option<u64>, quiet: bool) -> ProgressBar {
     let bar = live(quiet, "{prefix} [{bar:30}] {percent:>3} % {msg}").with_prefix(what.into());
     if let Some(total) = total {

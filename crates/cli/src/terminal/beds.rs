@@ -6,7 +6,6 @@ use mpps_lab::bed::BedState;
 use serde_json::{Value, json};
 
 /// One line a bed; one that says so where there is none.
-#[must_use]
 pub fn beds(beds: &[BedState]) -> String {
     if beds.is_empty() {
         return "there is no bed (raise one: mpps bed up NAME)\n".to_owned();
@@ -34,7 +33,6 @@ fn netns(bed: &BedState) -> [String; 3] {
 }
 
 /// The same as one JSON object. Front and queues are null where the plan is not on disk: beds that are not kept.
-#[must_use]
 pub fn beds_json(beds: &[BedState]) -> String {
     let entry = |bed: &BedState| {
         json!({

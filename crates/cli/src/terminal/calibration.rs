@@ -8,19 +8,11 @@ use mpps_record::{CalibrationLine, Run};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-const HEAD: [&str; 6] = [
-    "planted fault",
-    "planted",
-    "found",
-    "tolerance",
-    "unit",
-    "holds",
-];
+const HEAD: &str = "planted fault;planted;found;tolerance;unit;holds";
 /// Columns of words.
 const WORDS: [usize; 3] = [0, 4, 5];
 
 /// The table, and what it says of the meter.
-#[must_use]
 pub fn calibration(rows: &[CalibrationLine]) -> String {
     let mut text = String::from(
         "Calibration (64-octet frames, 1 flow; each fault is planted by a program that keeps its own count)\n\n",

@@ -1,24 +1,34 @@
 //! A campaign: its cells with the published figures beside ours, then its claims.
 
-use super::columns::columns;
-use super::machine_line;
 use super::wrap::prose;
+use super::{fitted, headed, machine_line, out};
+use crate::outcome::View;
+use anyhow::Result;
 use mpps_record::Interval;
 use mpps_report::campaign::{CampaignRun, MeasuredCell, Rate};
 use mpps_report::number::{Known, short_frame};
+use mpps_report::verdict::Judged;
+use serde_json::{Value, json};
 
-const HEAD: [&str; 6] = [
-    "cell",
-    "forwarded/s",
-    "no loss",
-    "published",
-    "ratio",
-    "limited by",
-];
+const HEAD: &str = "cell;forwarded/s;no loss;published;ratio;limited by";
+
+/// Puts a campaign on stdout.
+///
+/// # Errors
+/// The result could not be written.
+pub fn show_campaign(campaign: &CampaignRun<'_>, view: &View<'_>) -> Result<()> {
+    if view.json {
+        let cells: Vec<Value> = campaign.cells.iter().map(cell_json).collect();
+        let claims: Vec<Value> = campaign.claims().iter().map(claim_json).collect();
+        let own = json!({ "campaign": campaign.line, "cells": cells, "claims": claims });
+        return view.print_json(campaign.run, &own);
+    }
+    out(&fitted(&(in_words(campaign) + &view.record())));
+    Ok(())
+}
 
 /// All of it.
-#[must_use]
-pub fn campaign(campaign: &CampaignRun<'_>) -> String {
+fn in_words(campaign: &CampaignRun<'_>) -> String {
     let line = campaign.line;
     let quick = if line.quick { " (short form)" } else { "" };
     let source = line.source.as_ref().map(|source| format!("{source}\n"));
@@ -45,9 +55,7 @@ pub fn campaign(campaign: &CampaignRun<'_>) -> String {
 /// A title for each cell, a row for each of its rates, and what else there is to say of it.
 fn cells(cells: &[MeasuredCell<'_>]) -> String {
     let rates: Vec<Vec<Rate<'_>>> = cells.iter().map(MeasuredCell::rates).collect();
-    let head = std::iter::once(HEAD.map(str::to_owned));
-    let rows: Vec<_> = head.chain(rates.iter().flatten().map(row)).collect();
-    let table = columns(&rows, &[0, 1, 5]);
+    let table = headed(HEAD, rates.iter().flatten().map(row), &[0, 1, 5]);
     let mut lines = table.lines();
     let mut text = format!("{}\n", lines.next().unwrap_or_default());
     for (cell, rates) in cells.iter().zip(&rates) {
@@ -60,7 +68,7 @@ fn cells(cells: &[MeasuredCell<'_>]) -> String {
     text
 }
 
-fn row(rate: &Rate<'_>) -> [String; HEAD.len()] {
+fn row(rate: &Rate<'_>) -> [String; 6] {
     let short = |fps: f64| Known::three(fps).short();
     let here = rate.here.map(|here| match rate.is_bound {
         true => rate.in_words(here, short),
@@ -82,4 +90,34 @@ fn ranged(Interval { low, median, high }: Interval<f64>) -> String {
     let known = Known::new(median, high - low);
     let [low, high] = [low, high].map(|end| known.with(end).beside(known));
     format!("{} ({low} to {high})", known.short())
+}
+
+/// A cell as its record has it, with its rates and what is said beside them.
+fn cell_json(cell: &MeasuredCell<'_>) -> Value {
+    let rate = |rate: &Rate<'_>| {
+        json!({
+            "frame": rate.frame,
+            "forwarding_fps": rate.here,
+            "is_bound": rate.is_bound,
+            "lossless_fps": rate.lossless.map(|(_, fps)| fps),
+            "limited_by": rate.limit,
+            "published": rate.published,
+            "by_published_ratio": rate.by_published(),
+        })
+    };
+    let mut value = json!(cell.line);
+    value["rates"] = cell.rates().iter().map(rate).collect();
+    value["told"] = cell.told().into();
+    value
+}
+
+fn claim_json(judged: &Judged<'_>) -> Value {
+    let mut value = json!(judged.claim);
+    value["cell"] = judged.cell.into();
+    value["verdict"] = judged.verdict.to_string().into();
+    value["reason"] = judged.reason().into();
+    let numbers = judged.numbers.iter();
+    let numbers = numbers.map(|one| json!({ "frame": one.name, "value": one.value }));
+    value["numbers"] = numbers.collect();
+    value
 }

@@ -6,7 +6,6 @@ use mpps_report::campaign::{CampaignRun, State};
 use mpps_report::verdict::Judged;
 
 /// What a campaign that has just ended came to; the rest is in its record.
-#[must_use]
 pub fn campaign_ended(campaign: &CampaignRun<'_>) -> String {
     let failed = campaign.cells.iter().filter_map(|cell| {
         let why = cell.failure()?;

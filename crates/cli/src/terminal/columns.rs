@@ -1,19 +1,26 @@
 //! Every table of this program: columns as wide as their widest cell, words to the left and numbers to the right.
 
-/// Rows under this head.
+/// Names of columns, which semicolons part.
+pub fn names(head: &str) -> Vec<String> {
+    head.split(';').map(str::to_owned).collect()
+}
+
+/// Rows under this head, whose names semicolons part.
 pub fn headed<const N: usize>(
-    head: [&str; N],
+    head: &str,
     rows: impl IntoIterator<Item = [String; N]>,
     left: &[usize],
 ) -> String {
-    let head = std::iter::once(head.map(str::to_owned));
-    columns(&head.chain(rows).collect::<Vec<_>>(), left)
+    let mut all = vec![names(head)];
+    debug_assert_eq!(all[0].len(), N, "{head}");
+    all.extend(rows.into_iter().map(Vec::from));
+    columns(&all, left)
 }
 
 /// The same behind an empty line and a title; nothing without rows.
 pub fn part<const N: usize>(
     title: &str,
-    head: [&str; N],
+    head: &str,
     rows: impl IntoIterator<Item = [String; N]>,
     left: &[usize],
 ) -> String {
@@ -25,7 +32,6 @@ pub fn part<const N: usize>(
 }
 
 /// The rows, the head first; `left` names the columns of words.
-#[must_use]
 pub fn columns<R: AsRef<[String]>>(rows: &[R], left: &[usize]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.as_ref().get(column));

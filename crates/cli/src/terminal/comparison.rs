@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// What was compared: `Compared with none, in turns on one machine: 64 B`.
-#[must_use]
 pub fn comparison_title(line: &ComparisonLine) -> String {
     let base = line
         .variants
@@ -22,13 +21,11 @@ pub fn comparison_title(line: &ComparisonLine) -> String {
 }
 
 /// `conntrack: 231 ns more a frame for the router (206 to 255, 8 pairs): 31 % fewer frames/s`.
-#[must_use]
 pub fn compared_in_words(name: &str, difference: &Difference) -> String {
     format!("{name}: {difference}")
 }
 
 /// Sentences, table, what was left out and what to doubt.
-#[must_use]
 pub fn comparison(line: &ComparisonLine, verbose: bool) -> String {
     let mut text = String::new();
     let others = line.variants.iter().skip(1);
@@ -37,15 +34,9 @@ pub fn comparison(line: &ComparisonLine, verbose: bool) -> String {
         let _ = writeln!(text, "{}", compared_in_words(&variant.name, difference));
     }
     let fixed = Known::three(line.fixed_fps as f64).short();
-    let head = [
-        "variant",
-        "frames/s",
-        "ns a frame",
-        &format!("at {fixed}"),
-        "turns",
-    ];
+    let head = format!("variant;frames/s;ns a frame;at {fixed};turns");
     let rows = line.variants.iter().map(|variant| row(variant, verbose));
-    let _ = writeln!(text, "\n{}", headed(head, rows, &[0]).trim_end());
+    let _ = writeln!(text, "\n{}", headed(&head, rows, &[0]).trim_end());
     let _ = writeln!(
         text,
         "ns a frame: CPU time at overload, and at the fixed load of {fixed} frames/s. The table has medians of all turns, \

@@ -8,7 +8,6 @@ use mpps_report::number::busy;
 use std::fmt::Write;
 
 /// All of it, a fact a line. The run is `None` where its first line cannot be read.
-#[must_use]
 pub fn details(rows: &[Row<'_>], run: Option<&RunLine>) -> String {
     let plan = run.map(|run| &run.plan);
     let search = plan.and_then(|plan| plan.search.as_ref());

@@ -53,7 +53,6 @@ impl<'a> Doubted<'a> {
     }
 
     /// The doubts as lines; empty without any.
-    #[must_use]
     pub fn lines(&self, verbose: bool) -> String {
         let raised = Raised::each(self.subjects.iter().cloned());
         if verbose {

@@ -39,7 +39,7 @@ impl Outcome for Vec<EffectsLine> {
     /// Where nothing can be told the machine was restless.
     fn exit(&self, _: &Run) -> Exit {
         let says = |line: &EffectsLine| line.effects.iter().any(|one| line.can_tell(one));
-        Exit::of_each(self.iter().map(says))
+        Exit::from_each(self.iter().map(says))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The profiles of `mpps explain`: a sentence for each frame size, then its time by stage and by cause.
 
+use super::columns::names;
 use super::doubts::Doubted;
 use super::explained_against::explained_against;
 use super::watched::page;
@@ -21,7 +22,7 @@ impl Outcome for Vec<ProfileLine> {
     fn text(&self, machine: &str, verbose: bool) -> String {
         let mut text = format!("Where the time of a frame goes\n\n{machine}\n");
         for size in self {
-            text += &of_size(size, verbose);
+            text += &size_text(size, verbose);
         }
         text + &Doubted::new(self).lines(verbose)
     }
@@ -33,11 +34,11 @@ impl Outcome for Vec<ProfileLine> {
             let is_apart = against.is_some_and(|against| against.change.is_none());
             !size.loads.is_empty() && !is_apart
         };
-        Exit::of_each(self.iter().map(says))
+        Exit::from_each(self.iter().map(says))
     }
 }
 
-fn of_size(size: &ProfileLine, verbose: bool) -> String {
+fn size_text(size: &ProfileLine, verbose: bool) -> String {
     if let Some(watched) = &size.watched {
         return page(size, watched, verbose);
     }
@@ -112,16 +113,8 @@ pub(super) fn part_table(
         false => "95 % interval",
     };
     let of_frame = |share: f64| cycles.map_or(String::new(), |all| format!("{:.0}", all * share));
-    let head = [
-        name,
-        "ns",
-        interval,
-        "cycles",
-        "wire",
-        "share",
-        "most of it in",
-    ];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let head = format!("{name};ns;{interval};cycles;wire;share;most of it in");
+    let mut rows = vec![names(&head)];
     let parts = parts(load).into_iter();
     let shown = parts.filter(|part| verbose || part.samples > 0 || through(part) >= 0.5);
     rows.extend(shown.map(|part| {
@@ -200,14 +193,7 @@ fn short(function: &str) -> String {
 
 /// How the cost changes with the load.
 fn loads(loads: &[ProfiledLoad]) -> String {
-    let head = [
-        "frames/s",
-        "busy",
-        "ns a frame",
-        "wake-ups a frame",
-        "polls a frame",
-        "samples see",
-    ];
+    let head = "frames/s;busy;ns a frame;wake-ups a frame;polls a frame;samples see";
     let number = |of: Option<f64>| of.map_or("-".to_owned(), |of| format!("{of:.4}"));
     let rows = loads.iter().map(|load| {
         [
@@ -224,14 +210,7 @@ fn loads(loads: &[ProfiledLoad]) -> String {
 
 /// What the router's CPUs did at saturation, what was dropped, and where locks are waited for.
 fn evidence(found: &Evidence) -> String {
-    let head = [
-        "CPU",
-        "interrupts/s",
-        "polls/s",
-        "frames a poll",
-        "wake-ups/s",
-        "busy",
-    ];
+    let head = "CPU;interrupts/s;polls/s;frames a poll;wake-ups/s;busy";
     let rows = found.cpus.iter().map(|cpu| {
         [
             cpu.cpu.to_string(),
@@ -250,7 +229,7 @@ fn evidence(found: &Evidence) -> String {
         let share = number::percent_or_under(drops.share);
         [drops.place.clone(), reason, frames, share]
     });
-    let head = ["dropped at", "reason", "frames", "of all"];
+    let head = "dropped at;reason;frames;of all";
     text += &part("", head, drops, &[0, 1]);
     if let Some(locked) = &found.locks_in {
         let line = format!(

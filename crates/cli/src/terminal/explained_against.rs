@@ -10,7 +10,6 @@ use std::fmt::Write;
 const NAME: usize = 16;
 
 /// The sentence, then the time of a frame in both set-ups.
-#[must_use]
 pub fn explained_against(
     size: &ProfileLine,
     own: &ProfiledLoad,

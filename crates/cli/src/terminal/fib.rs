@@ -29,7 +29,6 @@ fn seconds(ns: u64) -> String {
 }
 
 /// What was cleared.
-#[must_use]
 pub fn cleared(place: &str, cleared: &Cleared) -> String {
     if cleared.v4 + cleared.v6 + cleared.nexthops == 0 {
         return format!("{place}: mpps had loaded no routes (protocol {PROTOCOL})\n");

@@ -6,6 +6,7 @@ mod title;
 pub use row::ScaleRow;
 pub use title::{bed_line, scale_title};
 
+use super::columns::names;
 use super::doubts::Doubted;
 use super::{Reading, Row, columns, grouped, machine_line};
 use crate::exit::Exit;
@@ -22,7 +23,6 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// All rows, under a title that says what they were measured with.
-#[must_use]
 pub fn fib_scale(rows: &[ScaleRow<'_>], run: Option<&RunLine>) -> String {
     let mut text = run.map_or(String::new(), |run| format!("{}\n", machine_line(run)));
     if let Some((scale, run)) = run.and_then(|run| Some((run.plan.scale.as_ref()?, run))) {
@@ -45,21 +45,13 @@ pub fn fib_scale(rows: &[ScaleRow<'_>], run: Option<&RunLine>) -> String {
             closeness(search)
         );
     }
-    let mut head = vec![
-        "series",
-        "frame",
-        "routes",
-        "destinations",
-        "router ns",
-        interval.as_str(),
-        "max frames/s",
-        "busy",
-        "limited by",
-    ];
+    let mut head = format!(
+        "series;frame;routes;destinations;router ns;{interval};max frames/s;busy;limited by"
+    );
     if search.is_some() || rows.iter().any(|row| row.result.is_some()) {
-        head.extend(["without loss", "limited by"]);
+        head += ";without loss;limited by";
     }
-    let mut cells: Vec<Vec<String>> = vec![head.into_iter().map(str::to_owned).collect()];
+    let mut cells = vec![names(&head)];
     cells.extend(rows.iter().map(row));
     text.push('\n');
     text += &columns(&cells, &[0, 1]);
@@ -103,7 +95,6 @@ fn remarks(rows: &[ScaleRow<'_>]) -> String {
 }
 
 /// The doubts: at how many points, and what was seen at the first of them.
-#[must_use]
 pub fn scale_doubts(rows: &[ScaleRow<'_>], verbose: bool) -> String {
     let doubted = Doubted {
         subjects: (rows.iter())

@@ -35,7 +35,6 @@ impl<'a> Tried<'a> {
 }
 
 /// One block for each trial of these loads, and what to doubt.
-#[must_use]
 pub fn fixed_load(loads: &[LoadLine], trials: &[TrialLine], verbose: bool) -> String {
     let mut text = String::new();
     for load in loads {
@@ -65,7 +64,6 @@ pub fn fixed_load(loads: &[LoadLine], trials: &[TrialLine], verbose: bool) -> St
 }
 
 /// `64 B: 1.5 million frames/s offered for 2 s: 1.311 million forwarded, 12.6 % lost in the router's receive ring`.
-#[must_use]
 pub fn in_words(load: &LoadLine, found: &LoadTrial, line: &TrialLine) -> String {
     let tried = Tried { found, line };
     let words = |fps: f64| Known::new(fps, 0.0).trimmed();

@@ -1,7 +1,7 @@
 //! The lasting overloads of `mpps loss --overload`: a sentence for each frame size, then its seconds.
 
 use super::doubts::Doubted;
-use super::{columns, grouped};
+use super::{grouped, part};
 use crate::exit::Exit;
 use crate::outcome::{Outcome, machine, worst};
 use mpps_record::{OverloadLine, OverloadSecond, Run, Verdict};
@@ -9,14 +9,7 @@ use mpps_report::number::{self, Known};
 use mpps_report::sentence::{self, spread};
 use std::fmt::Write;
 
-const HEAD: [&str; 6] = [
-    "seconds",
-    "offered",
-    "forwarded",
-    "lowest",
-    "highest",
-    "answered",
-];
+const HEAD: &str = "seconds;offered;forwarded;lowest;highest;answered";
 /// Rows that fit a screen: more seconds share a row.
 const ROWS: usize = 12;
 
@@ -33,17 +26,13 @@ impl Outcome for Vec<OverloadLine> {
         let _ = writeln!(text, "\n\n{machine}");
         for size in self {
             let _ = writeln!(text, "\n{}.", sentence::overload(size));
-            if !size.seconds.is_empty() {
-                let each = if verbose {
-                    1
-                } else {
-                    size.seconds.len().div_ceil(ROWS)
-                };
-                let mut rows = vec![HEAD.map(str::to_owned)];
-                let parts = (0..).zip(size.seconds.chunks(each));
-                rows.extend(parts.filter_map(|(part, seconds)| row(part * each + 1, seconds)));
-                text += &format!("\n{}", columns(&rows, &[]));
-            }
+            let each = match verbose {
+                true => 1,
+                false => size.seconds.len().div_ceil(ROWS).max(1),
+            };
+            let parts = (0..).zip(size.seconds.chunks(each));
+            let rows = parts.filter_map(|(part, seconds)| row(part * each + 1, seconds));
+            text += &part("", HEAD, rows, &[]);
             text += &remarks(size);
         }
         text + &Doubted::new(self).lines(verbose)
@@ -61,7 +50,6 @@ impl Outcome for Vec<OverloadLine> {
 }
 
 /// What was measured, and how.
-#[must_use]
 pub fn overload_title(size: &OverloadLine) -> String {
     let [lasts, after] = [size.asked_ns, size.after_ns].map(|ns| number::time(ns as f64));
     let load = match times(size) {
@@ -76,7 +64,7 @@ fn times(size: &OverloadLine) -> Option<f64> {
     size.load.strip_suffix('x')?.parse().ok()
 }
 
-fn row(first: usize, seconds: &[OverloadSecond]) -> Option<[String; HEAD.len()]> {
+fn row(first: usize, seconds: &[OverloadSecond]) -> Option<[String; 6]> {
     let short = |fps: f64| Known::three(fps).short();
     let [forwarded, low, high] = spread(seconds, |second| second.forwarding_fps)?.map(short);
     let [offered, ..] = spread(seconds, |second| second.offered_fps)?;

@@ -11,9 +11,7 @@ use mpps_report::number::{self, Known};
 use mpps_report::sentence;
 use std::fmt::Write;
 
-const HEAD: [&str; 11] = [
-    "load", "frames/s", "path", "p50", "p90", "p99", "p99.9", "p99.99", "max", "PDV", "samples",
-];
+const HEAD: &str = "load;frames/s;path;p50;p90;p99;p99.9;p99.99;max;PDV;samples";
 /// Behind a percentile that too few frames support.
 const MARK: &str = "?";
 
@@ -42,21 +40,21 @@ impl Outcome for Vec<LatencyLine> {
             Some(Verdict::Invalid) => Exit::Failed,
             _ => Exit::Disturbed,
         };
-        let of_size = |size: &LatencyLine| Exit::of_each([size.loads.iter().any(is_measured)]);
+        let of_size = |size: &LatencyLine| Exit::from_each([size.loads.iter().any(is_measured)]);
         let loads = |size: &LatencyLine| worst(size.loads.iter().map(|load| of_load(size, load)));
         worst(self.iter().map(|size| loads(size).worse(of_size(size))))
     }
 }
 
 /// The router's, then the bed's own.
-fn rows_of(load: &LatencyLoad) -> Vec<[String; HEAD.len()]> {
+fn rows_of(load: &LatencyLoad) -> Vec<[String; 11]> {
     let begin = [share(load), short(load.load_fps)];
     let mut rows = vec![row(begin, "router", &load.router)];
     rows.extend((load.bed.iter()).map(|bed| row(Default::default(), "bed", bed)));
     rows
 }
 
-fn row([share, rate]: [String; 2], path: &str, found: &PathLatency) -> [String; HEAD.len()] {
+fn row([share, rate]: [String; 2], path: &str, found: &PathLatency) -> [String; 11] {
     let times = &found.times;
     let mut cells = vec![share, rate, path.to_owned()];
     cells.extend(PERCENTS.map(|percent| {

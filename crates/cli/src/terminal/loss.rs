@@ -13,17 +13,7 @@ use mpps_report::sentence;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-const HEAD: [&str; 9] = [
-    "verdict",
-    "load",
-    "frames/s",
-    "offered",
-    "forwarded",
-    "lost",
-    "loss",
-    "DUT busy",
-    "trial",
-];
+const HEAD: &str = "verdict;load;frames/s;offered;forwarded;lost;loss;DUT busy;trial";
 
 /// A load of which less was sent is not the load that it names.
 const OFFERED: f64 = 0.999;
@@ -78,13 +68,12 @@ impl Outcome for Vec<CurveLine> {
 }
 
 /// What was measured, and how.
-#[must_use]
 pub fn loss_title(curve: &CurveLine) -> String {
     let (time, step) = (Span::from_nanos(curve.trial_ns), percent(curve.step_share));
     format!("Frame loss rate (RFC 2544 section 26.3): steps of {step}, trials of {time}")
 }
 
-fn row(load: &CurvePoint) -> [String; HEAD.len()] {
+fn row(load: &CurvePoint) -> [String; 9] {
     let dash = || "-".to_owned();
     let cell = |value: fn(&Measured) -> String| load.measured.as_ref().map_or_else(dash, value);
     [

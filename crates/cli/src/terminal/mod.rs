@@ -37,6 +37,7 @@ mod records;
 mod recovery;
 mod report;
 mod resets;
+mod result;
 mod route_changes;
 mod routes;
 #[cfg_attr(
@@ -51,28 +52,23 @@ mod table;
 pub mod top;
 mod tune;
 mod watched;
-mod wrap;
 
-pub use campaign::campaign;
+pub use campaign::show_campaign;
 #[cfg(feature = "measure")]
 pub use campaign_ended::campaign_ended;
 pub use comparison::{difference_exit, unanswered, unanswered_in_words};
 pub use limits::{limits, limits_json};
-pub use modified::modified;
 pub use mpps_report::number::{percent_or_under as percent, spaced as grouped};
 pub use mpps_report::{Reading, Row, machine_line};
 pub use records::{file_name, file_size, records, records_json};
-pub use report::comparability;
-pub use route_changes::route_changes;
+pub use result::show;
 pub use routes::{prefixes, routes, routes_json};
-pub use suite::suite;
 #[cfg(feature = "measure")]
 pub use tune::{
     cookbook, files_planned, layout, layout_json, persisted, reverted_json, script,
     setting_command, settings_applied, settings_planned, settings_reverted, survey, survey_json,
 };
 pub use tune::{setting, settings, settings_json};
-pub use wrap::fitted;
 #[cfg(feature = "measure")]
 pub use {
     beds::{beds, beds_json},
@@ -85,9 +81,12 @@ pub use {
     watched::page,
 };
 
-pub use crate::print::{error, keep_error, lost_output, note, out};
+pub use crate::print::{error, fitted, keep_error, lost_output, note, out};
 
+use crate::print::wrap;
 use columns::{columns, headed, part};
+use modified::modified;
+use route_changes::route_changes;
 use table::table;
 
 #[cfg(all(test, feature = "measure"))]

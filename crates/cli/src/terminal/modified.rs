@@ -5,7 +5,6 @@ use mpps_record::{EndLine, Modifier, Queries, RunLine};
 /// What a run was measured with, and below its results the answers to management queries
 /// and the command that tells what modifiers cost. `None`: no modifier, or a comparison, whose
 /// variants have modifiers of their own.
-#[must_use]
 pub fn modified(run: &RunLine, end: Option<&EndLine>) -> Option<(String, String)> {
     let modifiers = run.modifiers();
     if modifiers.is_empty() || run.job == "compare" {

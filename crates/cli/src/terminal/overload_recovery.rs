@@ -8,7 +8,7 @@ use mpps_record::{Recovered, RecoveryLine, RecoveryTrial, Run};
 use mpps_report::{number, sentence};
 use std::fmt::Write;
 
-const HEAD: [&str; 5] = ["trial", "result", "recovery", "lost", "verdict"];
+const HEAD: &str = "trial;result;recovery;lost;verdict";
 
 impl Outcome for Vec<RecoveryLine> {
     /// All frame sizes, under the machine they were measured on, then the doubts.
@@ -27,7 +27,7 @@ impl Outcome for Vec<RecoveryLine> {
     /// One trial that says something is enough.
     fn exit(&self, _: &Run) -> Exit {
         let says = |trial: &RecoveryTrial| trial.recovered != Recovered::NotMeasured;
-        Exit::of_each(self.iter().map(|size| size.trials.iter().any(says)))
+        Exit::from_each(self.iter().map(|size| size.trials.iter().any(says)))
     }
 }
 
@@ -37,7 +37,7 @@ fn loads(size: &RecoveryLine) -> String {
     format!(": {overload} of overload, then {after} of half of it")
 }
 
-fn row(trial: &RecoveryTrial) -> [String; HEAD.len()] {
+fn row(trial: &RecoveryTrial) -> [String; 5] {
     let time = trial.recovery_ns;
     [
         trial.trial.to_string(),

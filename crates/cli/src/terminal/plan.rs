@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use std::fmt::{Display, Write};
 
 /// The bed that would be raised.
-#[must_use]
 pub fn bed(plan: &BedPlan) -> String {
     let rows = plan.dut.planned().rows(plan).into_iter();
     rows.map(|(head, text)| format!("{head:<13}{text}\n"))
@@ -23,7 +22,6 @@ pub fn bed(plan: &BedPlan) -> String {
 }
 
 /// The same for programs, with the members of a record's `bed` that are known before it stands.
-#[must_use]
 pub fn bed_json(plan: &BedPlan) -> Value {
     let dut = plan.dut.planned();
     json!({
@@ -44,7 +42,6 @@ pub fn bed_json(plan: &BedPlan) -> Value {
 }
 
 /// What would be done, the bed aside, as the record's first line has it.
-#[must_use]
 pub fn job(job: &Job<'_>, routes: Option<&DestinationPlan>, simulated: bool) -> String {
     let receiver = (!simulated).then(|| receiver(job.receiver));
     // The routes of a table's points stand in the plan itself.
@@ -54,14 +51,12 @@ pub fn job(job: &Job<'_>, routes: Option<&DestinationPlan>, simulated: bool) -> 
 }
 
 /// Where the tester would receive.
-#[must_use]
 pub fn receiver(place: Option<ReceiverPlace>) -> String {
     let place = place.map_or("chosen on the bed", ReceiverPlace::name);
     row("receiver", place)
 }
 
 /// What would be sent.
-#[must_use]
 pub fn sent(plan: &Plan) -> String {
     let traffic = &plan.traffic;
     let plural = |count: u32, noun| number::plural(count as usize, noun);
@@ -85,7 +80,6 @@ pub fn sent(plan: &Plan) -> String {
 }
 
 /// What would be searched and measured.
-#[must_use]
 pub fn how(job: &Job<'_>) -> String {
     let plan = &job.plan;
     let mut text = plan.search.as_ref().map(search).unwrap_or_default();
@@ -154,7 +148,6 @@ fn row(head: &str, text: impl Display) -> String {
 }
 
 /// Which routes would be loaded, and which destinations drawn.
-#[must_use]
 pub fn destinations(plan: Option<&DestinationPlan>) -> String {
     let Some(plan) = plan else {
         return "destinations 1, the tester's own address\n".to_owned();
@@ -182,7 +175,6 @@ fn changes(asked: &RouteChangesArg) -> String {
 }
 
 /// Which counts of a `mpps fib-scale` change.
-#[must_use]
 pub fn counts(plan: &FibScalePlan) -> String {
     let listed = |counts: &[u64]| -> String {
         let words = counts.iter().map(|&count| match count {

@@ -63,7 +63,6 @@ struct PhaseSeen {
 
 impl Progress {
     /// On stderr.
-    #[must_use]
     pub fn new(quiet: bool, verbose: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let shown = match (quiet, verbose, terminal) {

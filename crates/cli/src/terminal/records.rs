@@ -10,22 +10,13 @@ use mpps_report::{Row, sentence};
 use serde_json::{Value, json};
 use std::path::Path;
 
-const HEAD: [&str; 7] = [
-    "begun (UTC)",
-    "run",
-    "job",
-    "exit",
-    "size",
-    "result",
-    "arguments",
-];
+const HEAD: &str = "begun (UTC);run;job;exit;size;result;arguments";
 /// Columns of words.
 const LEFT: [usize; 5] = [0, 1, 2, 5, 6];
 /// Characters of a result and of arguments that are shown; JSON has all of them.
 const WIDTH: usize = 44;
 
 /// A table, newest first, then what is beside the records.
-#[must_use]
 pub fn records(folder: &Path, shelf: &Shelf) -> String {
     let rows: Vec<_> = shelf.kept.iter().flat_map(rows).collect();
     let folder = visible(&folder.display().to_string());
@@ -45,7 +36,7 @@ pub fn records(folder: &Path, shelf: &Shelf) -> String {
 }
 
 /// A row for each run; the cells of a campaign are in its row.
-fn rows(kept: &Kept) -> Vec<[String; HEAD.len()]> {
+fn rows(kept: &Kept) -> Vec<[String; 7]> {
     let all: Vec<&Run> = kept.records.runs.iter().collect();
     let campaigns = CampaignRun::each(&all);
     let is_alone = |run: &&&Run| campaigns.iter().all(|campaign| !campaign.has(run));
@@ -53,7 +44,7 @@ fn rows(kept: &Kept) -> Vec<[String; HEAD.len()]> {
     alone.map(|run| row(kept, run)).collect()
 }
 
-fn row(kept: &Kept, run: &Run) -> [String; HEAD.len()] {
+fn row(kept: &Kept, run: &Run) -> [String; 7] {
     let dash = || "-".to_owned();
     let begin = run.begin.as_ref();
     let begun = |utc: &str| utc.chars().take(16).collect::<String>().replace('T', " ");
@@ -75,7 +66,6 @@ fn row(kept: &Kept, run: &Run) -> [String; HEAD.len()] {
 }
 
 /// The same as JSON, with all arguments.
-#[must_use]
 pub fn records_json(folder: &Path, shelf: &Shelf) -> String {
     let entry = |kept: &Kept, run: &Run| {
         let begin = run.begin.as_ref();
@@ -125,14 +115,12 @@ fn in_few_words(run: &Run) -> String {
 }
 
 /// A path's last part.
-#[must_use]
 pub fn file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default();
     visible(&name.to_string_lossy())
 }
 
 /// Octets in the unit that leaves the fewest digits: `734 B`, `12 kB`, `3.4 MB`.
-#[must_use]
 pub fn file_size(octets: u64) -> String {
     match octets {
         0..1_000 => format!("{octets} B"),

@@ -5,7 +5,6 @@ use mpps_lab::{fib, tune};
 use std::fmt::Write;
 
 /// A line for each bed found.
-#[must_use]
 pub fn recovery(recovery: &Recovery) -> String {
     let mut text = String::new();
     for (bed, reverted) in &recovery.reverted {

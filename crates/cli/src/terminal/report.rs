@@ -9,9 +9,7 @@ use crate::outcome::{Outcome, View, worst};
 use anyhow::Result;
 use mpps_method::destinations::Draw;
 use mpps_record::doubts::{SIMULATED, TESTER_NEAR_CEILING, UNSTABLE};
-use mpps_record::{
-    Bed, Comparability, ForwardingLimit, Place, ReceiverPlace, ResultLine, Run, RunLine,
-};
+use mpps_record::{Bed, ForwardingLimit, Place, ReceiverPlace, ResultLine, Run, RunLine};
 use mpps_report::headline::headline;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -22,10 +20,8 @@ pub struct Report<'a> {
     pub run: Option<&'a RunLine>,
     /// One a frame size and goal.
     pub rows: &'a [Row<'a>],
-    /// The record.
-    pub record: &'a str,
-    /// Whether to tell every detail.
-    pub verbose: bool,
+    /// How it is shown.
+    pub view: &'a View<'a>,
 }
 
 impl Report<'_> {
@@ -66,15 +62,11 @@ impl Report<'_> {
         if !notes.is_empty() {
             let _ = write!(text, "\n{notes}");
         }
-        if self.verbose {
+        let verbose = self.view.verbose;
+        if verbose {
             text.push_str(&details(self.rows, self.run));
         }
-        text.push_str(&doubted(self.rows).lines(self.verbose));
-        text.push('\n');
-        let key = self.run.map(|run| &run.comparability);
-        text.extend(key.map(|key| comparability(key, self.verbose)));
-        let _ = writeln!(text, "record: {}", self.record);
-        text
+        text + &doubted(self.rows).lines(verbose) + &self.view.foot(self.run)
     }
 
     /// In which state the machine was.
@@ -196,17 +188,6 @@ fn setup_words(bed: &Bed) -> Option<String> {
     })
 }
 
-/// What results may be compared by: the key, and with `--verbose` the conditions that it stands for.
-#[must_use]
-pub fn comparability(of_run: &Comparability, verbose: bool) -> String {
-    let key = &of_run.key;
-    if verbose {
-        format!("comparable with: {of_run}\n")
-    } else {
-        format!("comparable with: {key} (-v: conditions and all details)\n")
-    }
-}
-
 impl Outcome for Vec<ResultLine> {
     fn document(&self, run: &Run, _: &View<'_>) -> Result<Value> {
         let plan = run.begin.as_ref().map(|begin| &begin.plan);
@@ -226,8 +207,7 @@ impl Outcome for Vec<ResultLine> {
         let report = Report {
             run: run.begin.as_ref(),
             rows: &Row::each(self),
-            record: &view.head.record,
-            verbose: view.verbose,
+            view,
         };
         report.print();
     }

@@ -10,15 +10,7 @@ use mpps_report::number::{self, Known};
 use mpps_report::sentence;
 use std::fmt::Write;
 
-const HEAD: [&str; 7] = [
-    "trial",
-    "result",
-    "by loss",
-    "by time stamps",
-    "reset took",
-    "lost",
-    "frames/s before, after",
-];
+const HEAD: &str = "trial;result;by loss;by time stamps;reset took;lost;frames/s before, after";
 
 impl Outcome for Vec<ResetLine> {
     /// All lines, under the machine they were measured on, then the doubts.
@@ -40,11 +32,11 @@ impl Outcome for Vec<ResetLine> {
     /// As of recoveries.
     fn exit(&self, _: &Run) -> Exit {
         let says = |trial: &ResetTrial| trial.tried.recovered != Recovered::NotMeasured;
-        Exit::of_each(self.iter().map(|line| line.trials.iter().any(says)))
+        Exit::from_each(self.iter().map(|line| line.trials.iter().any(says)))
     }
 }
 
-fn row(trial: &ResetTrial) -> [String; HEAD.len()] {
+fn row(trial: &ResetTrial) -> [String; 7] {
     let time = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| number::time(ns as f64));
     let rates = trial.before_fps.zip(trial.after_fps);
     let rates = rates.map(<[u64; 2]>::from).map_or("-".to_owned(), |rates| {

@@ -4,7 +4,6 @@ use super::{grouped, percent};
 use mpps_record::{ReplayedFile, RouteChanges};
 
 /// `routes changed 12 400 times a second during each trial (asked 12500/s) ...`.
-#[must_use]
 pub fn route_changes(made: &RouteChanges, asked: Option<&ReplayedFile>) -> String {
     let (speed, from) = asked.map_or(("unknown", "its file"), |asked| {
         (asked.speed.as_str(), asked.from.as_str())

@@ -9,7 +9,6 @@ use mpps_tables::{Counts, Families, Histogram, Routes, Table};
 use std::fmt::Write;
 
 /// The prefixes, one a line.
-#[must_use]
 pub fn prefixes(table: &Table) -> String {
     // "255.255.255.0/24" and the like: one allocation instead of twenty.
     let mut text = String::with_capacity(table.v4.len() * 16 + table.v6.len() * 20);
@@ -23,7 +22,6 @@ pub fn prefixes(table: &Table) -> String {
 }
 
 /// As a person reads it.
-#[must_use]
 pub fn routes(read: &Routes) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}: {}", read.from, file(&read.counts));

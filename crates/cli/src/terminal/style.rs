@@ -9,13 +9,11 @@ pub const LOSSY: Style = AnsiColor::Red.on_default();
 pub const VOID: Style = Style::new().dimmed();
 
 /// Text for stdout in bold; each line by itself, so that a pager keeps it.
-#[must_use]
 pub fn bold(text: &str) -> String {
     painted(Style::new().bold(), text)
 }
 
 /// The same in any style.
-#[must_use]
 pub fn painted(style: Style, text: &str) -> String {
     if AutoStream::choice(&std::io::stdout()) == ColorChoice::Never {
         return text.to_owned();
@@ -25,7 +23,6 @@ pub fn painted(style: Style, text: &str) -> String {
 }
 
 /// Whether stderr shows colour.
-#[must_use]
 pub fn on_stderr() -> bool {
     AutoStream::choice(&std::io::stderr()) != ColorChoice::Never
 }

@@ -3,18 +3,49 @@
 
 use super::doubts::Doubted;
 use super::latency::not_offered;
-use super::{Row, columns, details, report, table};
-use crate::outcome::Outcome;
+use super::{Row, columns, details, error, fitted, machine_line, out, report, table};
+use crate::expectation;
+use crate::outcome::{Outcome, View, is_in};
+use anyhow::Result;
 use mpps_record::{
     BurstLine, CurveLine, Doubt, LatencyLine, LatencyLoad, LimitedBy, Plan, Recovered,
     RecoveryLine, RecoveryTrial, ResetLine, ResetTrial, ResultLine, Run,
 };
 use mpps_report::number::{self, Known};
 use mpps_report::sentence;
+use serde_json::json;
+
+/// Puts the results on stdout; what else a person should know goes to stderr.
+///
+/// # Errors
+/// The result could not be written.
+pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
+    let begin = run.begin.as_ref();
+    let unmet = expectation::all_unmet(begin, &Row::each(&run.results));
+    if view.json {
+        let results = json!({
+            "plan": begin.map(|begin| &begin.plan),
+            "expectation_unmet": unmet,
+            "results": run.results,
+            "latencies": run.latencies,
+            "curves": run.curves,
+            "bursts": run.bursts,
+            "recoveries": run.recoveries,
+            "resets": run.resets,
+        });
+        view.print_json(run, &results)?;
+    } else if is_in(run) {
+        let machine = begin.map(machine_line).unwrap_or_default();
+        out(&fitted(
+            &(suite(run, &machine, view.verbose) + &view.foot(begin)),
+        ));
+    }
+    unmet.iter().for_each(|line| error(line));
+    Ok(())
+}
 
 /// The summary, under the machine that it was measured on.
-#[must_use]
-pub fn suite(run: &Run, machine: &str, verbose: bool) -> String {
+fn suite(run: &Run, machine: &str, verbose: bool) -> String {
     let (rows, lines) = (Row::each(&run.results), lines(run));
     let plan = run.begin.as_ref().map(|begin| &begin.plan);
     let mut text = "RFC 2544 section 26".to_owned();

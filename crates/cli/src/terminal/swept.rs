@@ -1,6 +1,7 @@
 //! The sweeps of `mpps explain --sweep`: points beside their predictions; and tables I to V of Raumer et al. (2015).
 
 use super::columns;
+use super::columns::names;
 use super::doubts::Doubted;
 use super::wrap::prose;
 use crate::exit::Exit;
@@ -39,14 +40,14 @@ impl Outcome for Vec<SweepLine> {
     /// A sweep that was cut short, or has no point, may do better another time.
     fn exit(&self, _: &Run) -> Exit {
         let is_whole = |line: &SweepLine| !line.points.is_empty() && line.why.is_none();
-        Exit::of_each(self.iter().map(is_whole))
+        Exit::from_each(self.iter().map(is_whole))
     }
 }
 
 /// A row for each point along the axis, within 80 columns.
 fn points(line: &SweepLine) -> String {
-    let head = "place;ns;95 % interval;predicted;interval;off;;Mpps".split(';');
-    let mut rows = vec![head.map(str::to_owned).collect::<Vec<_>>()];
+    let head = "place;ns;95 % interval;predicted;interval;off;;Mpps";
+    let mut rows = vec![names(head)];
     for point in sweep::along(line) {
         let mut cells = sweep::row(line, point);
         cells.pop();

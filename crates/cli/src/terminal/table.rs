@@ -1,5 +1,6 @@
 //! The table of results: one row a frame size and goal, at most 80 columns wide.
 
+use super::columns::names;
 use super::{Row, columns};
 use mpps_record::{FrameCost, Interval};
 use mpps_report::headline::{at_least_forwarded, forwarding_range, median, short_without_loss};
@@ -7,42 +8,23 @@ use mpps_report::number;
 
 const COLUMNS: usize = 8;
 /// Two lines of head; a column without a number in any row is left out.
-const HEAD: [[&str; COLUMNS]; 2] = [
-    [
-        "frame",
-        "max forwarding",
-        "without",
-        "lossless",
-        "router",
-        "bed",
-        "",
-        "limited",
-    ],
-    [
-        "size",
-        "rate, frames/s",
-        "loss",
-        "trials",
-        "ns",
-        "ns",
-        "busy",
-        "by",
-    ],
+const HEAD: [&str; 2] = [
+    "frame;max forwarding;without;lossless;router;bed;;limited",
+    "size;rate, frames/s;loss;trials;ns;ns;busy;by",
 ];
 /// Columns that begin at the left.
 const LEFT: [usize; 3] = [0, 1, COLUMNS - 1];
 
 /// The table alone.
-#[must_use]
 pub fn table(rows: &[Row<'_>]) -> String {
-    let mut lines: Vec<[String; COLUMNS]> = HEAD.map(|line| line.map(str::to_owned)).to_vec();
-    lines.extend(rows.iter().map(cells));
+    let mut lines = HEAD.map(names).to_vec();
+    lines.extend(rows.iter().map(|row| cells(row).to_vec()));
     let known = |column: usize| lines[HEAD.len()..].iter().any(|row| row[column] != "-");
     let shown: Vec<usize> = (0..COLUMNS).filter(|&column| known(column)).collect();
     let left: Vec<usize> = (0..shown.len())
         .filter(|&place| LEFT.contains(&shown[place]))
         .collect();
-    let line = |line: &[String; COLUMNS]| -> Vec<String> {
+    let line = |line: &Vec<String>| -> Vec<String> {
         shown.iter().map(|&column| line[column].clone()).collect()
     };
     columns(&lines.iter().map(line).collect::<Vec<_>>(), &left)

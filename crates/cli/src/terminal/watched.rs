@@ -90,17 +90,7 @@ fn rate(count: u64, watched: &Watched) -> String {
 
 /// Where each CPU's time went; a dash where only the kernel's own counts are known.
 fn cpus(watched: &Watched) -> String {
-    let head = [
-        "CPU",
-        "idle %",
-        "net %",
-        "softirq %",
-        "tasks %",
-        "packets/s",
-        "irqs/s",
-        "a poll",
-        "most in",
-    ];
+    let head = "CPU;idle %;net %;softirq %;tasks %;packets/s;irqs/s;a poll;most in";
     let row = |cpu: &&WatchedCpu| {
         let known = |text: fn(&CpuLedger) -> String| cpu.ledger.as_ref().map(text);
         let cells = [
@@ -142,7 +132,7 @@ fn links(watched: &Watched, verbose: bool) -> String {
     };
     let none = ["none had a frame", "", "", "", ""].map(str::to_owned);
     let none = links.is_empty().then_some(none);
-    let head = ["interface", "in/s", "out/s", "lost in/s", "lost out/s"];
+    let head = "interface;in/s;out/s;lost in/s;lost out/s";
     headed(head, links.iter().map(row).chain(none), &[0])
 }
 
@@ -157,7 +147,7 @@ fn drops(watched: &Watched, verbose: bool) -> String {
             function.chars().take(FUNCTION_WIDTH).collect(),
         ]
     });
-    headed(["dropped/s", "at", "reason", "in"], rows, &[1, 2, 3])
+    headed("dropped/s;at;reason;in", rows, &[1, 2, 3])
 }
 
 /// What is below the tables: other tasks, what was lost at the CPUs, how much samples saw.

@@ -1,7 +1,7 @@
 //! `mpps back-to-back`: the longest burst that no frame of is lost, and the buffer that it implies.
 
 use super::contract::{Place, measure_sizes};
-use super::measure::measure_planned;
+use super::measure::measure;
 use crate::args::BurstArgs;
 use crate::exit::Exit;
 use crate::plan;
@@ -14,7 +14,7 @@ use mpps_record::BurstLine;
 
 /// Runs the verb.
 pub fn run(args: &BurstArgs) -> Result<Exit> {
-    measure_planned(&args.output, plan::BurstPlan::new(args)?)
+    measure(&args.run.output, None, plan::BurstPlan::new(args)?)
 }
 
 measure_sizes!(BurstPlan, Job::burst, |plan, place, recorder| {

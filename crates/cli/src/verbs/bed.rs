@@ -22,10 +22,9 @@ pub fn run(args: &BedArgs) -> Result<Exit> {
         BedVerb::List(args) => {
             facts::check()?;
             let beds = bed::list()?;
-            terminal::out(&if args.json {
-                terminal::beds_json(&beds)
-            } else {
-                terminal::beds(&beds)
+            terminal::out(&match args.json {
+                true => terminal::beds_json(&beds),
+                false => terminal::beds(&beds),
             });
             Ok(Exit::Measured)
         }

@@ -1,55 +1,22 @@
 //! How every measurement begins: rights, record, bed.
 
-use super::contract::{Asked, Measure};
+use super::contract::Measure;
 use crate::args::OutputArgs;
 use crate::beside::Beside;
 use crate::exit::Exit;
 use crate::outcome;
-use crate::plan::BedChoice;
+use crate::plan::{BedChoice, Planned};
 use crate::record::{Clock, Record};
 use crate::recorder::Recorder;
 use crate::terminal;
 use crate::terminal::plan as words;
 use crate::terminal::progress::Progress;
-use anyhow::{Result, bail, ensure};
-use mpps_lab::bed::{self, Bed, BedError};
+use anyhow::{Result, ensure};
+use mpps_lab::bed::{self, BedError};
 use mpps_lab::{facts, interrupt};
 use mpps_record::SCHEMA;
 use serde_json::{Value, json};
 use std::path::Path;
-
-/// A measurement that can begin.
-pub struct Stage {
-    /// When it began.
-    pub begun: Clock,
-    /// The bed; it stands.
-    pub bed: Bed,
-    /// The record, without a line yet.
-    pub recorder: Recorder,
-}
-
-impl Stage {
-    /// Checks what the machine allows, opens the record, raises or opens the bed, in this order.
-    ///
-    /// # Errors
-    /// One line that names the remedy; nothing is left behind.
-    pub fn set(output: &OutputArgs, choice: &BedChoice) -> Result<Self> {
-        let (begun, recorder) = begin(output)?;
-        let bed = match choice {
-            BedChoice::Kept(name) => bed::open(name)?,
-            BedChoice::Own(wish) => Bed::raise(&wish.on_this_machine()?)?,
-            BedChoice::Simulated(_) => bail!("a simulated pair has no bed"),
-        };
-        recorder.step(&format!("record: {}", recorder.record().path().display()));
-        let line = bed.plan().dut.planned().line(bed.plan());
-        recorder.step(&format!("bed: {}, {line}", bed.name()));
-        Ok(Self {
-            begun,
-            bed,
-            recorder,
-        })
-    }
-}
 
 /// Checks what the machine allows, opens the record, waits for the machine, in this order.
 pub fn begin(output: &OutputArgs) -> Result<(Clock, Recorder)> {
@@ -76,10 +43,10 @@ pub fn open_record(output: &OutputArgs) -> Result<(Clock, Recorder)> {
 ///
 /// # Errors
 /// Whatever the run would refuse and that is known without rights and without a bed.
-pub fn dry_run(asked: &Asked<'_>, measure: &impl Measure) -> Result<Exit> {
-    let output = asked.output;
+pub fn dry_run(output: &OutputArgs, plan: &Planned<impl Measure>) -> Result<Exit> {
+    let measure = &plan.offer;
     check_folder("--record", output.record.as_deref())?;
-    if let BedChoice::Kept(name) = &asked.bed {
+    if let BedChoice::Kept(name) = &plan.bed {
         // Without rights nobody knows which beds there are.
         let beds = bed::list().unwrap_or_default();
         let found = beds.into_iter().find(|bed| bed.name == *name);
@@ -87,7 +54,7 @@ pub fn dry_run(asked: &Asked<'_>, measure: &impl Measure) -> Result<Exit> {
             measure.check_bed(name, &plan)?;
         }
     }
-    let (text, bed) = planned(&asked.bed)?;
+    let (text, bed) = planned(&plan.bed)?;
     if output.json {
         let points = measure.points().iter();
         let points = points
@@ -102,11 +69,11 @@ pub fn dry_run(asked: &Asked<'_>, measure: &impl Measure) -> Result<Exit> {
             "points": points.collect::<Value>(),
         }))?);
     } else {
-        let simulated = matches!(asked.bed, BedChoice::Simulated(_));
+        let simulated = matches!(plan.bed, BedChoice::Simulated(_));
         let mut job = measure.job();
         // Nothing limits the time of a simulation.
         job.budget = job.budget.filter(|_| !simulated);
-        let words = words::job(&job, asked.destinations.as_ref(), simulated);
+        let words = words::job(&job, plan.destinations.as_ref(), simulated);
         let words = words + &measure.more();
         terminal::out(&terminal::fitted(&format!("{text}{words}")));
     }

@@ -1,6 +1,6 @@
 //! `mpps calibrate`: plants faults and finds them.
 
-use super::contract::{Asked, Measure, Place};
+use super::contract::{Measure, Place, ended};
 use super::measure::measure;
 use crate::args::CalibrateArgs;
 use crate::exit::Exit;
@@ -15,9 +15,7 @@ use mpps_record::CalibrationLine;
 
 /// Runs the verb.
 pub fn run(args: &CalibrateArgs) -> Result<Exit> {
-    let plan = CalibrationPlan::new(args)?;
-    let asked = Asked::new(&args.output, plan.bed.clone(), plan.destinations.clone());
-    measure(&asked, plan)
+    measure(&args.output, None, CalibrationPlan::new(args)?)
 }
 
 impl Measure for CalibrationPlan {
@@ -46,6 +44,6 @@ impl Measure for CalibrationPlan {
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let mut results = recorder.lines::<CalibrationLine>();
         let found = calibrate(place.bed()?, &self.traffic, &FaultKind::ALL, &mut results);
-        found.ended.map_or(Ok(()), |error| Err(error.into()))
+        ended(found.ended)
     }
 }

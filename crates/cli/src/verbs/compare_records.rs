@@ -15,7 +15,13 @@ use mpps_record::{
 use mpps_report::{number, profile_change};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// A run that has ended, and its record.
+struct Finished {
+    path: PathBuf,
+    run: Run,
+}
 
 /// What was compared, by its name, and what came of it.
 type Compared = (String, Result<Found, Refusal>);
@@ -45,16 +51,16 @@ pub fn run(args: &FinishedArgs, json: bool) -> Result<Exit> {
     let [one, other] = &args.records[..] else {
         bail!("give two records");
     };
-    let (one, other) = (&records::path(one)?, &records::path(other)?);
+    let (one, other) = (records::path(one)?, records::path(other)?);
     check_names(&args.may_differ)?;
-    let is_same = same_file(one, other);
-    let (first, second) = (last_run(one)?, last_run(other)?);
+    let is_same = same_file(&one, &other);
+    let (one, other) = (Finished::read(one)?, Finished::read(other)?);
     ensure!(
-        !is_same && first.name != second.name,
+        !is_same && one.run.name != other.run.name,
         "{} and {} are the same file or hold the same run, {}: compare two runs",
-        one.display(),
-        other.display(),
-        first.name
+        one.path.display(),
+        other.path.display(),
+        one.run.name
     );
     let may_differ: Vec<&str> = args.may_differ.iter().map(String::as_str).collect();
     let terms = Terms {
@@ -62,16 +68,12 @@ pub fn run(args: &FinishedArgs, json: bool) -> Result<Exit> {
         alike: RUNS_ALIKE,
         may_differ: &may_differ,
     };
-    let compared = compare(&first, &second, terms, args.fail_if_slower)?;
-    show(args, json, (one, &first), (other, &second), &compared)?;
+    let compared = compare(&one.run, &other.run, terms, args.fail_if_slower)?;
+    show(args, json, &one, &other, &compared)?;
     if compared.iter().all(|(_, found)| found.is_err()) {
         let refusal = compared.iter().find_map(|(_, found)| found.as_ref().err());
-        bail!(
-            "{}",
-            refusal.map_or_else(String::new, |refusal| {
-                refused(refusal, (one, &first), (other, &second))
-            })
-        );
+        let told = refusal.map(|refusal| refused(refusal, &one, &other));
+        bail!("{}", told.unwrap_or_default());
     }
     // What could not be compared may be slower than is allowed.
     let refused = match args.fail_if_slower {
@@ -113,29 +115,29 @@ fn same_file(one: &Path, other: &Path) -> bool {
         .is_some_and(|(one, other)| one == other)
 }
 
-/// The last run of a record that has results.
-fn last_run(path: &Path) -> Result<Run> {
-    let records = read_to_show(path)?;
-    for problem in &records.problems {
-        terminal::error(&format!("{}: {problem}", path.display()));
-    }
-    let mut runs = records.runs;
-    let all = runs.len();
-    let counts = |run: &Run| run.results.len() + run.points.len() + run.profiles.len();
-    let has_comparison = runs.iter().any(|run| !run.comparisons.is_empty());
-    runs.retain(|run| run.begin.is_some() && counts(run) > 0);
-    let run = runs.pop().with_context(|| {
-        let path = path.display();
-        if has_comparison {
-            return format!("{path} is a comparison itself, whose differences hold between its own variants, on its machine at its time: mpps report puts those of several records on one page; give all set-ups to one mpps compare (--a, --b, --c)");
+impl Finished {
+    /// The last run of a record that has results.
+    fn read(path: PathBuf) -> Result<Self> {
+        let shown = path.display();
+        let records = read_to_show(&path)?;
+        for problem in &records.problems {
+            terminal::error(&format!("{shown}: {problem}"));
         }
-        format!("{path} has no result of mpps throughput, mpps fib-scale or mpps explain, those that can be compared afterwards")
-    })?;
-    if all > 1 {
-        let (path, name) = (path.display(), &run.name);
-        terminal::note(&format!("{path} has {all} runs: {name} is compared"));
+        let mut runs = records.runs;
+        let all = runs.len();
+        let counts = |run: &Run| run.results.len() + run.points.len() + run.profiles.len();
+        let has_comparison = runs.iter().any(|run| !run.comparisons.is_empty());
+        runs.retain(|run| run.begin.is_some() && counts(run) > 0);
+        let run = runs.pop().with_context(|| match has_comparison {
+            true => format!("{shown} is a comparison itself, whose differences hold between its own variants, on its machine at its time: mpps report puts those of several records on one page; give all set-ups to one mpps compare (--a, --b, --c)"),
+            false => format!("{shown} has no result of mpps throughput, mpps fib-scale or mpps explain, those that can be compared afterwards"),
+        })?;
+        if all > 1 {
+            let name = &run.name;
+            terminal::note(&format!("{shown} has {all} runs: {name} is compared"));
+        }
+        Ok(Self { path, run })
     }
-    Ok(run)
 }
 
 /// Each frame size and point that both have.
@@ -235,8 +237,8 @@ fn point_name(point: &PointLine) -> String {
 fn show(
     args: &FinishedArgs,
     json: bool,
-    (one, first): (&Path, &Run),
-    (other, second): (&Path, &Run),
+    one: &Finished,
+    other: &Finished,
     compared: &[Compared],
 ) -> Result<()> {
     if json {
@@ -250,8 +252,8 @@ fn show(
         });
         let document = json!({
             "schema": SCHEMA,
-            "records": [one, other],
-            "runs": [first.name, second.name],
+            "records": [one.path, other.path],
+            "runs": [one.run.name, other.run.name],
             "may_differ": args.may_differ,
             "compared": entries.collect::<Value>(),
         });
@@ -261,7 +263,8 @@ fn show(
     if compared.iter().all(|(_, found)| found.is_err()) {
         return Ok(());
     }
-    let mut text = format!("{} against {}\n\n", other.display(), one.display());
+    let paths = [one, other].map(|finished| finished.path.display().to_string());
+    let mut text = format!("{} against {}\n\n", paths[1], paths[0]);
     for (name, found) in compared {
         text += &match found {
             Ok(found) => format!("{name}: {}\n", found.text),
@@ -269,7 +272,6 @@ fn show(
         };
     }
     let found = compared.iter().filter_map(|(_, found)| found.as_ref().ok());
-    let paths = [one, other].map(|path| path.display().to_string());
     let each = found.flat_map(|found| paths.iter().zip(&found.doubts));
     let doubted = Doubted {
         subjects: each
@@ -287,21 +289,15 @@ fn show(
 }
 
 /// Why nothing was compared, and what to do.
-fn refused(
-    refusal: &Refusal,
-    (one, first): (&Path, &Run),
-    (other, second): (&Path, &Run),
-) -> String {
-    let head = format!(
-        "{} and {} cannot be compared: ",
-        one.display(),
-        other.display()
-    );
+fn refused(refusal: &Refusal, one: &Finished, other: &Finished) -> String {
+    let [first, second] = [one, other].map(|finished| finished.path.display());
+    let head = format!("{first} and {second} cannot be compared: ");
     let Refusal::Differ(members) = refusal else {
         return format!("{head}{refusal}: measure it again");
     };
     let shown = members.iter().take(SHOWN);
-    let shown: Vec<String> = shown.map(|name| with_values(name, first, second)).collect();
+    let shown = shown.map(|name| with_values(name, &one.run, &other.run));
+    let shown: Vec<String> = shown.collect();
     let shown = shown.join(", ");
     match members.len() {
         ..=SHOWN => format!(

@@ -1,7 +1,5 @@
 //! What a verb that measures supplies; all else is the same for every one of them.
 
-use crate::args::OutputArgs;
-use crate::plan::{BedChoice, DestinationPlan};
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Result, bail};
@@ -11,36 +9,6 @@ use mpps_lab::jobs::fib_scale::Point;
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_record::{ResultLine, Run};
-use std::path::Path;
-
-/// What is asked for beside the job.
-pub struct Asked<'a> {
-    /// Where.
-    pub bed: BedChoice,
-    /// Routes to load into the DUT, and destinations to draw from them.
-    pub destinations: Option<DestinationPlan>,
-    /// Where results go.
-    pub output: &'a OutputArgs,
-    /// Where the plot goes; `None`: beside the record.
-    pub plot: Option<&'a Path>,
-}
-
-impl<'a> Asked<'a> {
-    /// Without a plot.
-    #[must_use]
-    pub const fn new(
-        output: &'a OutputArgs,
-        bed: BedChoice,
-        destinations: Option<DestinationPlan>,
-    ) -> Self {
-        Self {
-            bed,
-            destinations,
-            output,
-            plot: None,
-        }
-    }
-}
 
 /// Where a job is run.
 #[derive(Clone, Copy)]
@@ -86,7 +54,9 @@ pub trait Measure {
     ///
     /// # Errors
     /// The bed could not be asked.
-    fn resolve(&mut self, bed: &Bed) -> Result<()>;
+    fn resolve(&mut self, _bed: &Bed) -> Result<()> {
+        Ok(())
+    }
 
     /// Runs the job. Each result goes to the recorder as soon as it is known.
     ///

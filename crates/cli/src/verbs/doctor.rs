@@ -17,10 +17,9 @@ pub fn run(args: &DoctorArgs) -> Result<Exit> {
     let examination = doctor::examine()?;
     // Half an examination would call good parts bad.
     ensure!(!interrupt::requested(), Interrupted("interrupted"));
-    terminal::out(&if args.json {
-        terminal::doctor_json(&examination)
-    } else {
-        terminal::fitted(&terminal::doctor(&examination))
+    terminal::out(&match args.json {
+        true => terminal::doctor_json(&examination),
+        false => terminal::fitted(&terminal::doctor(&examination)),
     });
     Ok(if examination.main_job_can_run() {
         Exit::Measured

@@ -3,7 +3,7 @@
 use super::contract::{Measure, Place, ended};
 use super::destinations;
 use super::in_turns::{SetUp, in_turns};
-use super::measure::measure_planned;
+use super::measure::measure;
 use super::watch;
 use crate::args::{ExplainArgs, OutputArgs};
 use crate::exit::Exit;
@@ -32,7 +32,7 @@ pub fn run(args: &ExplainArgs) -> Result<Exit> {
     if let Some(against) = against {
         return explain_against(plan, against, &args.run.output);
     }
-    measure_planned(&args.run.output, plan)
+    measure(&args.run.output, None, plan)
 }
 
 /// Both set-ups take turns. The record's first line is of the explained one.

@@ -1,16 +1,15 @@
 //! `mpps fib-scale`: what routes and destinations cost, point by point.
 
-use super::contract::{Asked, Measure, Place, ended};
+use super::contract::{Measure, Place, ended};
 use super::destinations::{read_changes, read_routes};
 use super::measure::{first_of, measure};
 use crate::args::FibScaleArgs;
 use crate::exit::Exit;
-use crate::plan::{BedChoice, FibScalePlan};
+use crate::plan::{BedChoice, FibScalePlan, Planned};
 use crate::record::{Job, point_line};
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::Result;
-use mpps_lab::bed::Bed;
 use mpps_lab::jobs::fib_scale::{self, Point, PointResult, ScalePlan};
 use mpps_lab::routes::Origin;
 use mpps_lab::traffic::Traffic;
@@ -20,14 +19,9 @@ use std::sync::Arc;
 /// Runs the verb.
 pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     let plan = FibScalePlan::new(args)?;
-    let asked = Asked {
-        plot: args.plot.as_deref(),
-        ..Asked::new(&args.output, plan.bed.clone(), None)
-    };
     // A dry run makes up no table.
-    let (v4, v6) = plan.synthetic();
     let mut table = Table::default();
-    let mut prefixes = usize::try_from(v4 + v6)?;
+    let mut prefixes = usize::try_from(plan.made_up())?;
     let (origin, ipv6) = (plan.origin(), plan.measurement.traffic.ipv6);
     if !(args.output.dry_run && matches!(origin, Origin::Synthetic { .. })) {
         let quiet = args.output.quiet;
@@ -39,7 +33,12 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     let changes = plan.route_changes.as_ref();
     let changes = changes.map(|asked| read_changes(asked, ipv6, plan.keep_martians));
     scale.throughput.traffic.route_changes = changes.transpose()?.map(Arc::new);
-    measure(&asked, FibScale(plan, scale, points))
+    let plan = Planned {
+        bed: plan.bed.clone(),
+        offer: FibScale(plan, scale, points),
+        destinations: None,
+    };
+    measure(&args.output, args.plot.as_deref(), plan)
 }
 
 /// What is asked for, with the largest table, at these points.
@@ -56,10 +55,6 @@ impl Measure for FibScale {
 
     fn traffic(&mut self) -> &mut Traffic {
         &mut self.1.throughput.traffic
-    }
-
-    fn resolve(&mut self, _: &Bed) -> Result<()> {
-        Ok(())
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {

@@ -1,7 +1,7 @@
 //! `mpps latency`: how long every frame takes at given loads.
 
 use super::contract::{Place, measure_sizes};
-use super::measure::measure_planned;
+use super::measure::measure;
 use crate::args::LatencyArgs;
 use crate::exit::Exit;
 use crate::plan;
@@ -14,7 +14,7 @@ use mpps_record::LatencyLine;
 
 /// Runs the verb.
 pub fn run(args: &LatencyArgs) -> Result<Exit> {
-    measure_planned(&args.run.output, plan::LatencyPlan::new(args)?)
+    measure(&args.run.output, None, plan::LatencyPlan::new(args)?)
 }
 
 measure_sizes!(LatencyPlan, Job::latency, |plan, place, recorder| {

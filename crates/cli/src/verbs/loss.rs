@@ -1,6 +1,6 @@
 //! `mpps loss`: what is lost at each load.
 
-use super::contract::{Asked, Place, measure_sizes};
+use super::contract::{Place, measure_sizes};
 use super::measure::measure;
 use crate::args::LossArgs;
 use crate::exit::Exit;
@@ -16,13 +16,10 @@ use mpps_record::{CurveLine, OverloadLine, StandsOn};
 /// Runs the verb.
 pub fn run(args: &LossArgs) -> Result<Exit> {
     let (plan, lasting) = plan::loss(args)?;
-    let asked = Asked {
-        plot: args.plot.as_deref(),
-        ..Asked::new(&args.output, plan.bed, plan.destinations)
-    };
+    let plot = args.plot.as_deref();
     match lasting {
-        Some(lasting) => measure(&asked, lasting),
-        None => measure(&asked, plan.offer),
+        Some(lasting) => measure(&args.output, plot, plan.map(|_| lasting)),
+        None => measure(&args.output, plot, plan),
     }
 }
 

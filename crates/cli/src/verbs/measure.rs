@@ -1,80 +1,97 @@
 //! How every verb measures: plan, bed, record, routes, job, last line, result, exit code, lowering. What is a verb's own
 //! it supplies as a [`Measure`].
 
-use super::begin::{self, Stage};
-use super::contract::{Asked, Measure, Place};
+use super::begin;
+use super::contract::{Measure, Place};
 use super::destinations::{self, Prepared};
 use crate::args::OutputArgs;
 use crate::exit::Exit;
 use crate::outcome::{self, View};
 use crate::plan::{BedChoice, Planned};
-use crate::record::{Clock, run_line, simulated_run_line};
+use crate::record::{run_line, simulated_run_line};
 use crate::recorder::Recorder;
 use crate::terminal;
 use anyhow::{Context, Error, Result};
-use mpps_lab::bed::Bed;
+use mpps_lab::bed::{self, Bed};
 use mpps_lab::facts;
 use mpps_lab::jobs::JobError;
-use mpps_record::{EndLine, Other, Run, RunLine};
+use mpps_record::{Routes, Run, RunLine};
 use std::path::{Path, PathBuf};
 
-/// Measures what a verb has planned, without a plot.
+/// Measures: prints the plan and ends, simulates, or raises or opens the bed and leaves it, whatever happened before. The
+/// plot goes to the file named, or beside the record.
 ///
 /// # Errors
-/// As of [`measure`].
-pub fn measure_planned(output: &OutputArgs, plan: Planned<impl Measure>) -> Result<Exit> {
-    let asked = Asked::new(output, plan.bed, plan.destinations);
-    measure(&asked, plan.offer)
-}
-
-/// Measures: prints the plan and ends, simulates, or raises or opens the bed and leaves it, whatever happened before.
-pub fn measure(asked: &Asked<'_>, mut job: impl Measure) -> Result<Exit> {
-    begin::check_folder("--plot", asked.plot)?;
-    let (output, choice) = (asked.output, &asked.bed);
-    let routes = asked.destinations.as_ref();
-    let prepared = destinations::prepare(routes, job.traffic(), output.quiet)?;
+/// One line that names the remedy; nothing is left behind.
+pub fn measure(
+    output: &OutputArgs,
+    plot: Option<&Path>,
+    mut plan: Planned<impl Measure>,
+) -> Result<Exit> {
+    begin::check_folder("--plot", plot)?;
+    let routes = plan.destinations.as_ref();
+    let prepared = destinations::prepare(routes, plan.offer.traffic(), output.quiet)?;
     if output.dry_run {
-        return begin::dry_run(asked, &job);
+        return begin::dry_run(output, &plan);
     }
-    if let BedChoice::Simulated(pair) = *choice {
-        let (begun, mut recorder) = begin::open_record(output)?;
-        recorder.step(&format!("record: {}", recorder.record().path().display()));
-        recorder.step(&format!("simulated: {pair}"));
-        let line = simulated_run_line(begun, &job.job(), &pair, &facts::gather());
-        let ended = run(&job, Place::Simulated(pair), line, &mut recorder);
-        return finish(output, asked.plot, &mut recorder, ended.err().as_ref());
-    }
-    let mut stage = Stage::set(output, choice)?;
-    let shown = on_bed(asked, &mut stage, &mut job, prepared.as_ref());
+    let (prepared, choice, mut job) = (prepared.as_ref(), plan.bed, plan.offer);
+    let (begun, mut recorder) = match choice {
+        BedChoice::Simulated(_) => begin::open_record(output)?,
+        _ => begin::begin(output)?,
+    };
+    let bed = match &choice {
+        BedChoice::Kept(name) => bed::open(name)?,
+        BedChoice::Own(wish) => Bed::raise(&wish.on_this_machine()?)?,
+        BedChoice::Simulated(pair) => {
+            recorder.step(&format!("record: {}", recorder.record().path().display()));
+            recorder.step(&format!("simulated: {pair}"));
+            let line = simulated_run_line(begun, &job.job(), pair, &facts::gather());
+            let ended = run(&job, Place::Simulated(*pair), line, &mut recorder);
+            return finish(output, plot, &mut recorder, ended.err().as_ref());
+        }
+    };
+    recorder.step(&format!("record: {}", recorder.record().path().display()));
+    let line = bed.plan().dut.planned().line(bed.plan());
+    recorder.step(&format!("bed: {}, {line}", bed.name()));
+    let routes = ready(
+        &choice,
+        &bed,
+        &mut job,
+        prepared,
+        &mut recorder,
+        output.quiet,
+    );
+    let shown = routes.and_then(|routes| {
+        let line = run_line(begun, &job.job(), &bed, &facts::gather(), routes);
+        let ended = run(&job, Place::Bed(&bed), line, &mut recorder);
+        let counted = destinations::count_back(prepared, &bed, &recorder);
+        let ended = first_of(ended, counted);
+        let ended = first_of(ended, destinations::clear(prepared, &bed, &choice));
+        finish(output, plot, &mut recorder, ended.err().as_ref())
+    });
     // The recorder holds the lock to the end: one run at a time.
-    let Stage { bed, recorder, .. } = stage;
     let own = matches!(choice, BedChoice::Own(_));
     leave([bed], own, shown, recorder.record().path())
 }
 
-/// On a bed that stands.
-fn on_bed(
-    asked: &Asked<'_>,
-    stage: &mut Stage,
+/// Checks a bed that stands, completes the job's plan by it, and loads the routes.
+fn ready(
+    choice: &BedChoice,
+    bed: &Bed,
     job: &mut impl Measure,
     prepared: Option<&Prepared>,
-) -> Result<Exit> {
-    let (bed, recorder) = (&stage.bed, &mut stage.recorder);
-    if let BedChoice::Kept(name) = &asked.bed {
+    recorder: &mut Recorder,
+    quiet: bool,
+) -> Result<Option<Routes>> {
+    if let BedChoice::Kept(name) = choice {
         job.check_bed(name, bed.plan())?;
     }
     job.resolve(bed)?;
     if bed.plan().dut.planned().host_ports().is_some() {
         recorder.step(&format!("ports: {}", job.traffic().port.name()));
     }
-    let load = |prepared| destinations::load(prepared, bed, recorder, asked.output.quiet);
-    let routes = prepared.map(load).transpose()?;
-    let line = run_line(stage.begun, &job.job(), bed, &facts::gather(), routes);
-    let ended = run(job, Place::Bed(bed), line, recorder);
-    let counted = destinations::count_back(prepared, bed, recorder);
-    let ended = first_of(ended, counted);
-    let ended = first_of(ended, destinations::clear(prepared, bed, &asked.bed));
-    finish(asked.output, asked.plot, recorder, ended.err().as_ref())
+    let load = |prepared| destinations::load(prepared, bed, recorder, quiet);
+    prepared.map(load).transpose()
 }
 
 /// The first of two errors; the second is told at once, because routes that are left in a kept bed matter too.
@@ -111,21 +128,12 @@ pub fn finish(
 ) -> Result<Exit> {
     let ended = error.map_or(Exit::Measured, crate::host::exit_of);
     let exit = outcome::exit(recorder.run()).worse(ended);
-    let written = recorder.write(EndLine {
-        ended_utc: Clock::now().utc(),
-        exit_code: exit.code(),
-        error: error.map(|error| format!("{error:#}")),
-        trials: recorder.trials(),
-        queries: recorder.queries(),
-        route_changes: recorder.route_changes(),
-        other: Other::new(),
-    });
-    recorder.end_progress();
+    let written = recorder.end(exit, error);
     let (run, record) = (recorder.run(), recorder.record().path());
     let drawn = draw(run, record, plot);
     let mut view = View::new(run, record, output.json, output.verbose);
     view.plot = drawn.as_ref().ok().and_then(Option::as_deref);
-    outcome::show(run, &view)?;
+    terminal::show(run, &view)?;
     // Only the first thing that went wrong is worth a line. An interrupt is told when the bed is gone.
     match error {
         Some(_) if exit == Exit::Interrupted => {}

@@ -14,10 +14,9 @@ pub fn run(args: &RecordsArgs) -> Result<Exit> {
     match &args.verb {
         RecordsVerb::List(args) => {
             let shelf = Shelf::read(&folder)?;
-            terminal::out(&if args.json {
-                terminal::records_json(&folder, &shelf)
-            } else {
-                terminal::records(&folder, &shelf)
+            terminal::out(&match args.json {
+                true => terminal::records_json(&folder, &shelf),
+                false => terminal::records(&folder, &shelf),
             });
             Ok(Exit::Measured)
         }
@@ -30,7 +29,7 @@ pub fn run(args: &RecordsArgs) -> Result<Exit> {
 /// # Errors
 /// There is no home.
 pub fn folder() -> Result<PathBuf> {
-    let Folder { path, avoided } = Folder::of_this_user()?;
+    let Folder { path, avoided } = Folder::find()?;
     if let Some(foreign) = avoided {
         let (foreign, folder) = (foreign.display(), path.display());
         terminal::note(&format!(

@@ -1,7 +1,7 @@
 //! `mpps recovery`: for how long frames are lost after an overload.
 
 use super::contract::{Place, measure_sizes};
-use super::measure::measure_planned;
+use super::measure::measure;
 use crate::args::RecoveryArgs;
 use crate::exit::Exit;
 use crate::plan;
@@ -14,7 +14,7 @@ use mpps_record::RecoveryLine;
 
 /// Runs the verb.
 pub fn run(args: &RecoveryArgs) -> Result<Exit> {
-    measure_planned(&args.run.output, plan::RecoveryPlan::new(args)?)
+    measure(&args.run.output, None, plan::RecoveryPlan::new(args)?)
 }
 
 measure_sizes!(RecoveryPlan, Job::recovery, |plan, place, recorder| {

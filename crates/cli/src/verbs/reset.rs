@@ -1,6 +1,6 @@
 //! `mpps reset`: for how long nothing is forwarded after a reset.
 
-use super::contract::{Asked, Measure, Place, ended};
+use super::contract::{Measure, Place, ended};
 use super::measure::measure;
 use crate::args::ResetArgs;
 use crate::exit::Exit;
@@ -16,15 +16,9 @@ use mpps_record::ResetLine;
 /// Runs the verb.
 pub fn run(args: &ResetArgs) -> Result<Exit> {
     let plan = plan::ResetPlan::new(args)?;
-    let asked = Asked::new(&args.run.output, plan.bed, plan.destinations);
     let all = args.reset.is_empty();
-    measure(
-        &asked,
-        Reset {
-            plan: plan.offer,
-            all,
-        },
-    )
+    let plan = plan.map(|plan| Reset { plan, all });
+    measure(&args.run.output, None, plan)
 }
 
 /// What to reset.

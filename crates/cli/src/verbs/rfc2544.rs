@@ -1,28 +1,36 @@
 //! `mpps rfc2544`: all benchmarks of RFC 2544 section 26 on one bed, into one record.
 
 use super::contract::{Measure, Place};
-use super::measure::measure_planned;
+use super::measure::measure;
+use super::reset::Reset;
+use super::throughput::Throughput;
 use crate::args::SuiteArgs;
 use crate::exit::Exit;
-use crate::plan;
+use crate::plan::{self, PartPlan, Suite};
 use crate::record::Job;
 use crate::recorder::Recorder;
-use crate::suite::Suite;
 use anyhow::{Error, Result};
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::JobError;
 use mpps_lab::traffic::Traffic;
 use mpps_method::Span;
+use mpps_record::Part;
 use mpps_report::number;
 
 /// Runs the verb.
 pub fn run(args: &SuiteArgs) -> Result<Exit> {
-    measure_planned(&args.run.output, plan::suite(args)?)
+    measure(&args.run.output, None, plan::suite(args)?)
 }
 
 impl Measure for Suite {
     fn job(&self) -> Job<'_> {
-        Job::suite(self)
+        let parts = self.parts.iter().map(|part| Part {
+            verb: part.verb.to_owned(),
+            section: part.section.to_owned(),
+            rule: measured((part.plan)(self, None)).job().rule,
+            shortened_from: part.shortened_from(&self.lengths).map(str::to_owned),
+        });
+        Job::suite(&self.measurement, self.expect_min, parts.collect())
     }
 
     fn more(&self) -> String {
@@ -50,7 +58,7 @@ impl Measure for Suite {
                 let left = time(self.left(done));
                 done += 1;
                 recorder.part_begins(&format!("{name}, {done} of {all}, about {left} left"));
-                let result = (part.job)(&suite, found).run(place, recorder);
+                let result = measured((part.plan)(&suite, found)).run(place, recorder);
                 found = found.or(recorder.take_found());
                 if let Err(error) = result {
                     if ends_all(&error) {
@@ -61,6 +69,18 @@ impl Measure for Suite {
             }
         }
         ended
+    }
+}
+
+/// A part as its verb measures it.
+fn measured(plan: PartPlan) -> Box<dyn Measure> {
+    match plan {
+        PartPlan::Throughput(plan) => Box::new(Throughput(plan, None)),
+        PartPlan::Latency(plan) => Box::new(plan),
+        PartPlan::Loss(plan) => Box::new(plan),
+        PartPlan::Burst(plan) => Box::new(plan),
+        PartPlan::Recovery(plan) => Box::new(plan),
+        PartPlan::Reset(plan) => Box::new(Reset { plan, all: true }),
     }
 }
 

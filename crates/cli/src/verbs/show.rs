@@ -49,7 +49,7 @@ pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
         match campaigns.iter().find(|own| own.run.name == run.name) {
             Some(campaign) => {
                 let view = View::new(run, &path, args.json, args.verbose);
-                outcome::campaign::show(campaign, &view)?;
+                terminal::show_campaign(campaign, &view)?;
                 tell_end(run);
             }
             None => show(run, &path, args)?,
@@ -68,7 +68,7 @@ fn show(run: &Run, path: &Path, args: &ShowRecordArgs) -> Result<()> {
     let name = &run.name;
     if outcome::is_in(run) {
         let view = View::new(run, path, args.json, args.verbose);
-        outcome::show(run, &view)?;
+        terminal::show(run, &view)?;
     } else {
         let trials = run.trials.len();
         terminal::error(&format!(

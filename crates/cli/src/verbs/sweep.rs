@@ -1,6 +1,6 @@
 //! `mpps explain --sweep` and `--paper-tables`: what a frame costs along an axis, and in the published scenarios.
 
-use super::contract::{Asked, Measure, Place, ended};
+use super::contract::{Measure, Place, ended};
 use super::destinations::read_routes;
 use super::measure::measure;
 use crate::args::ExplainArgs;
@@ -20,36 +20,32 @@ use mpps_tables::Table;
 
 /// Runs the verb.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
-    let plan = SweepPlan::new(args)?;
+    let mut plan = SweepPlan::new(args)?;
     let mut table = Table::default();
     // A dry run reads a file, as any run would, but makes up no table.
     let is_needed = |wanted: &&DestinationPlan| {
         !args.run.output.dry_run || matches!(wanted.origin, Origin::File(_))
     };
-    if let Some(wanted) = plan.table.as_ref().filter(is_needed) {
-        let ipv6 = plan.swept.explain.offer.traffic.ipv6;
+    if let Some(wanted) = plan.offer.table.as_ref().filter(is_needed) {
+        let ipv6 = plan.offer.swept.explain.offer.traffic.ipv6;
         let (keep_martians, quiet) = (wanted.keep_martians, args.run.output.quiet);
         table = read_routes(&wanted.origin, ipv6, keep_martians, quiet)?.table;
     }
-    let mut plan = plan.with(table)?;
-    let asked = Asked::new(&args.run.output, plan.bed.clone(), plan.destinations.take());
-    measure(&asked, Sweep(plan))
+    plan.offer.add(table)?;
+    measure(&args.run.output, None, plan)
 }
 
-/// The points.
-struct Sweep(SweepPlan);
-
-impl Measure for Sweep {
+impl Measure for SweepPlan {
     fn job(&self) -> Job<'_> {
-        Job::sweep(&self.0.swept)
+        Job::sweep(&self.swept)
     }
 
     fn traffic(&mut self) -> &mut Traffic {
-        &mut self.0.swept.explain.offer.traffic
+        &mut self.swept.explain.offer.traffic
     }
 
     fn resolve(&mut self, bed: &Bed) -> Result<()> {
-        let swept = &mut self.0.swept;
+        let swept = &mut self.swept;
         swept.explain.offer = swept.explain.offer.on_bed(bed)?;
         if swept.axis != Some(Axis::Cores) {
             return Ok(());
@@ -70,6 +66,6 @@ impl Measure for Sweep {
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let mut results = recorder.lines::<SweepLine>();
-        ended(sweep::measure(place.bed()?, &self.0.swept, &mut results))
+        ended(sweep::measure(place.bed()?, &self.swept, &mut results))
     }
 }

@@ -1,10 +1,10 @@
 //! `mpps throughput`: the highest load without loss, for each frame size.
 
-use super::contract::{Asked, Measure, Place, ended};
+use super::contract::{Measure, Place, ended};
 use super::measure::measure;
 use crate::args::ThroughputArgs;
 use crate::exit::Exit;
-use crate::plan::Plan;
+use crate::plan::{Plan, Planned};
 use crate::record::{Job, result_lines, results_not_begun};
 use crate::recorder::Recorder;
 use anyhow::Result;
@@ -18,8 +18,12 @@ use mpps_record::{ResultLine, Run};
 /// Runs the verb.
 pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     let plan = Plan::new(args)?;
-    let asked = Asked::new(&args.output, plan.bed, plan.destinations);
-    measure(&asked, Throughput(plan.measurement, plan.expect_min))
+    let plan = Planned {
+        bed: plan.bed,
+        offer: Throughput(plan.measurement, plan.expect_min),
+        destinations: plan.destinations,
+    };
+    measure(&args.output, None, plan)
 }
 
 /// What to search for, and what every result is expected to reach.

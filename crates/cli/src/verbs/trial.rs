@@ -1,7 +1,7 @@
 //! `mpps trial`: given loads, without a search.
 
 use super::contract::{Measure, Place, ended};
-use super::measure::measure_planned;
+use super::measure::measure;
 use crate::args::TrialArgs;
 use crate::exit::Exit;
 use crate::plan::TrialPlan;
@@ -15,7 +15,7 @@ use mpps_record::LoadLine;
 
 /// Runs the verb.
 pub fn run(args: &TrialArgs) -> Result<Exit> {
-    measure_planned(&args.output, TrialPlan::new(args)?)
+    measure(&args.run.output, None, TrialPlan::new(args)?)
 }
 
 impl Measure for FixedLoadPlan {

@@ -3,10 +3,10 @@
 #[cfg(feature = "measure")]
 mod apply;
 
-use crate::args::{ListSettingsArgs, TuneArgs, TuneVerb};
+use crate::args::{ListSettingsArgs, TuneArgs, TuneVerb, no_setting};
 use crate::exit::Exit;
 use crate::terminal;
-use anyhow::{Error, Result, anyhow, bail};
+use anyhow::{Result, bail};
 use mpps_method::tune::{CATALOGUE, Row, fault, named};
 #[cfg(feature = "measure")]
 use {
@@ -17,9 +17,6 @@ use {
     mpps_record::Run,
     std::path::Path,
 };
-
-/// So many names near to an unknown one are offered at most.
-const OFFERED_MAX: usize = 4;
 
 /// Runs the verb.
 ///
@@ -86,39 +83,12 @@ fn known(id: &str) -> Result<()> {
     Err(no_setting(id))
 }
 
-/// No setting has this id.
-pub fn no_setting(id: &str) -> Error {
-    anyhow!("no setting \"{id}\"{} (mpps tune list shows all)", near(id))
-}
-
-/// What may have been meant.
-fn near(id: &str) -> String {
-    let last = id.rsplit(['.', '/']).next().unwrap_or(id);
-    let word = last.to_ascii_lowercase().replace('-', "_");
-    let mut named: Vec<(usize, &str)> = CATALOGUE
-        .iter()
-        .map(|row| {
-            let has = word.len() > 2 && row.id.contains(&word);
-            let edits = strsim::osa_distance(row.id, &word);
-            (if has { 0 } else { edits }, row.id)
-        })
-        .filter(|(edits, _)| *edits <= word.chars().count() / 3)
-        .collect();
-    named.sort_unstable();
-    let names: Vec<&str> = named.iter().take(OFFERED_MAX).map(|(_, id)| *id).collect();
-    match names.as_slice() {
-        [] => String::new(),
-        some => format!("; near: {}", some.join(", ")),
-    }
-}
-
 #[cfg(feature = "measure")]
 fn show(args: &ShowSettingsArgs) -> Result<()> {
     let survey = survey(args.profile, &args.interface)?;
-    terminal::out(&if args.json {
-        terminal::survey_json(&survey)
-    } else {
-        terminal::fitted(&terminal::survey(&survey))
+    terminal::out(&match args.json {
+        true => terminal::survey_json(&survey),
+        false => terminal::fitted(&terminal::survey(&survey)),
     });
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `mpps tune measure`: the effect of each setting, one at a time.
 
-use super::contract::{Asked, Measure, Place, ended};
+use super::contract::{Measure, Place, ended};
 use super::measure::measure;
 use super::tune_beds;
 use crate::args::MeasureSettingsArgs;
@@ -9,7 +9,6 @@ use crate::plan::{Planned, SettingsPlan, unmeasured_in_words};
 use crate::record::{Job, check_resumable, earlier_runs};
 use crate::recorder::Recorder;
 use anyhow::{Context, Result};
-use mpps_lab::bed::Bed;
 use mpps_lab::jobs::settings::{self, Earlier, Outcome};
 use mpps_lab::jobs::{Observer, ResultObserver};
 use mpps_lab::traffic::Traffic;
@@ -30,11 +29,7 @@ pub fn run(args: &MeasureSettingsArgs) -> Result<Exit> {
     let plan = Planned::<SettingsPlan>::new(args, &typed)?;
     let mut output = args.run.output.clone();
     output.record = output.record.or_else(|| args.resume.clone());
-    let asked = Asked {
-        plot: args.plot.as_deref(),
-        ..Asked::new(&output, plan.bed, plan.destinations)
-    };
-    measure(&asked, plan.offer)
+    measure(&output, args.plot.as_deref(), plan)
 }
 
 impl Measure for SettingsPlan {
@@ -66,10 +61,6 @@ impl Measure for SettingsPlan {
 
     fn traffic(&mut self) -> &mut Traffic {
         &mut self.measured.traffic
-    }
-
-    fn resolve(&mut self, _: &Bed) -> Result<()> {
-        Ok(())
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {

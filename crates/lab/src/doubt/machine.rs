@@ -33,7 +33,10 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     }
     let maximum = weighed.saturated.maximum();
     let evidence = searched.evidence.as_ref().and_then(At::mostly);
-    doubts.extend(distance_changed(maximum.and_then(state_of), evidence));
+    doubts.extend(distance_changed(
+        maximum.and_then(Saturation::state),
+        evidence,
+    ));
     doubts.extend(maximum.and_then(few_overloads));
     let full_speed = weighed.saturated.full_speed.as_ref();
     doubts.extend(maximum.and_then(|maximum| other_state(maximum, full_speed)));
@@ -152,13 +155,6 @@ fn spoilt_at(trials: &[(Trial, Verdict)], load: Rate) -> Option<(Disturbed, Span
     let unsent_max = Rules::default().unsent_max * slots as f64;
     let spoilt = disturbed.lost.unwrap_or(0) > 0 || disturbed.unsent as f64 > unsent_max;
     spoilt.then_some((disturbed, length))
-}
-
-fn state_of(overload: &Saturation) -> Option<At> {
-    Some(At {
-        round_trip_ns: overload.distance_ns?,
-        work_ns: overload.work_ns,
-    })
 }
 
 /// Whether the rate at overload and the one without loss were measured in two states of the machine: at overload, and in

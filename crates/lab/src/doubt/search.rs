@@ -29,6 +29,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         contradiction(&searched.trials),
         voided(voids, trials, &searched.trials),
         out_of_trials(&searched.result),
+        elsewhere(searched.elsewhere, trials),
         short_trial(searched.result.final_trial),
     ];
     doubts.into_iter().flatten().collect()
@@ -130,6 +131,19 @@ fn out_of_trials(result: &GoalResult) -> Option<Doubt> {
         seen: format!("the search ran out of trials or time: {how}"),
         why: "The rate is known no better than that.",
         next: "Use a larger --trials-at-most, a longer --budget, or --preset csit.",
+    })
+}
+
+/// Trials that do not count.
+fn elsewhere(count: u32, trials: u32) -> Option<Doubt> {
+    (count > 0).then(|| Doubt {
+        name: "search-other-state",
+        weight: Weight::Unsure(10),
+        seen: format!(
+            "{count} of {trials} trials of the search were in another state of the machine; they do not count"
+        ),
+        why: "A frame cost more or less in them. The rate without loss is that of the state at overload.",
+        next: "Compare only results in similar states. Dedicated cores keep one state.",
     })
 }
 

@@ -16,6 +16,7 @@ use crate::tester::{PortKind, ReceiverMode, ReceiverPlace, Tester, TesterError, 
 use crate::traffic::Traffic;
 use crate::trial;
 use crate::trial::probe;
+use mpps_method::saturation::Saturation;
 use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, Rate, SearchPlan, Span};
 
@@ -219,7 +220,15 @@ pub(super) fn find(
     let line = measurer.surroundings().line_rate;
     let range = (plan.minimum, link::highest(highest, line));
     let mut search = (plan.search).begin(range.0, range.1, start(&saturated))?;
-    let found = search::run(measurer, search.as_mut(), Phase::Search, deadline, trials)?;
+    let state = saturated.maximum().and_then(Saturation::state);
+    let found = search::run(
+        measurer,
+        search.as_mut(),
+        Phase::Search,
+        state,
+        deadline,
+        trials,
+    )?;
     let allowed = doubt::highest_allowed(plan.maximum, ceiling, &plan.search);
     let weigh = |searched| doubt::weigh(measurer, &saturated, &gated, searched, allowed);
     Ok(found.into_iter().map(weigh).collect())

@@ -4,8 +4,9 @@ use super::measurer::Measurer;
 use super::{JobError, Judged, Phase, Trials};
 use crate::clock::Deadline;
 use crate::tester::Tester;
+use mpps_method::distance::{At, Distance};
 use mpps_method::mlr::goal::SearchGoalError;
-use mpps_method::{Bisection, Goal, GoalResult, Outcome, Search, Step, Trial, Verdict};
+use mpps_method::{Bisection, Goal, GoalResult, Learned, Outcome, Search, Step, Trial, Verdict};
 use std::rc::Rc;
 
 /// Trials at lower loads after a search in which no load passed.
@@ -20,8 +21,10 @@ pub struct Searched {
     pub evidence: Option<Trial>,
     /// The number of that trial.
     pub stands_on: Option<u32>,
-    /// Every trial of the search, for all goals, in order, with its verdict.
+    /// The trials of the search that count, for all goals, in order, with their verdicts.
     pub trials: Rc<[(Trial, Verdict)]>,
+    /// Trials that do not count, because the machine was in another state.
+    pub elsewhere: u32,
 }
 
 /// Bisects for one goal.
@@ -35,7 +38,7 @@ pub fn bisect(
     trials: &mut Trials<'_>,
 ) -> Result<Outcome, JobError> {
     let mut search = Bisection::new(goal)?;
-    let found = run(tester, &mut search, phase, Deadline::NEVER, trials)?;
+    let found = run(tester, &mut search, phase, None, Deadline::NEVER, trials)?;
     found
         .first()
         .map(|searched| searched.result.outcome)
@@ -43,15 +46,17 @@ pub fn bisect(
 }
 
 /// Searches until the search is done or the time is spent; where nothing has passed by then, at a few lower loads more.
-/// Returns what was found for each goal.
+/// Returns what was found for each goal. `state` is that of the machine at overload: trials in it may find by themselves
+/// what all trials together leave open.
 pub(crate) fn run(
     measurer: &mut dyn Measurer,
     search: &mut dyn Search,
     phase: Phase,
+    state: Option<At>,
     deadline: Deadline,
     trials: &mut Trials<'_>,
 ) -> Result<Vec<Searched>, JobError> {
-    let mut run: Vec<Judged> = Vec::new();
+    let mut run: Vec<Ran> = Vec::new();
     let mut lower_trials = 0;
     loop {
         let offer = match search.next() {
@@ -63,42 +68,91 @@ pub(crate) fn run(
             _ => None,
         };
         let Some(offer) = offer else {
-            return Ok(each(search.found_so_far(), run));
+            return Ok(each(search, run, state));
         };
         let trial = measurer.trial(&offer)?;
         let judged = measurer.judge(phase, offer, trial, trials)?;
-        search.learn(&judged.verdict, &judged.trial.undisturbed());
-        run.push(judged);
+        let learned = Learned {
+            offer,
+            verdict: judged.verdict,
+            counts: judged.trial.undisturbed(),
+        };
+        search.learn(&learned.verdict, &learned.counts);
+        run.push((learned, judged));
     }
 }
 
-fn each(results: Vec<GoalResult>, run: Vec<Judged>) -> Vec<Searched> {
-    let evidence = |result: &GoalResult| {
-        let found = evidence(result, &run);
-        found.map(|judged| (judged.number, judged.trial.clone()))
+/// A trial as the search learned it, and as a whole.
+type Ran = (Learned, Judged);
+
+/// What all trials say, or those of this state alone: these where they have a complete result, or where they have any and
+/// all trials together have none that is complete.
+fn each(search: &dyn Search, run: Vec<Ran>, state: Option<At>) -> Vec<Searched> {
+    let all = search.found_so_far();
+    let (here, elsewhere): (Vec<Ran>, Vec<Ran>) = match state {
+        Some(state) => run
+            .iter()
+            .cloned()
+            .partition(|(_, one)| is_in(state, &one.trial)),
+        None => (Vec::new(), Vec::new()),
     };
-    let evidence: Vec<_> = results.iter().map(evidence).collect();
-    let trials = run.into_iter().map(|judged| (judged.trial, judged.verdict));
-    let trials: Rc<[(Trial, Verdict)]> = trials.collect();
-    let searched = |(result, evidence): (GoalResult, Option<(u32, Trial)>)| {
-        let (stands_on, evidence) = evidence.unzip();
-        Searched {
-            result,
-            evidence,
-            stands_on,
-            trials: Rc::clone(&trials),
+    let learned: Vec<Learned> = here.iter().map(|(learned, _)| *learned).collect();
+    let alone = match here.is_empty() || elsewhere.is_empty() {
+        true => None,
+        false => search.found_by(&learned),
+    };
+    let alone = alone.unwrap_or_else(|| all.clone());
+    let [of_all, of_here] = [&run, &here].map(|run| trials(run));
+    let searched = |(all, alone): (GoalResult, GoalResult)| {
+        let is_found = matches!(alone.outcome, Outcome::Found { .. });
+        match is_found && all != alone && (alone.is_complete() || !all.is_complete()) {
+            true => Searched::new(alone, &here, &of_here, elsewhere.len()),
+            false => Searched::new(all, &run, &of_all, 0),
         }
     };
-    results.into_iter().zip(evidence).map(searched).collect()
+    all.into_iter().zip(alone).map(searched).collect()
+}
+
+/// Whether the machine was in this state, or nobody timed it.
+fn is_in(state: At, trial: &Trial) -> bool {
+    match Distance::from_trial(trial) {
+        Distance::Unknown => true,
+        Distance::Steady(at) => at.is_same(&state),
+        Distance::Changed => false,
+    }
+}
+
+fn trials(run: &[Ran]) -> Rc<[(Trial, Verdict)]> {
+    let both = |(_, one): &Ran| (one.trial.clone(), one.verdict);
+    run.iter().map(both).collect()
+}
+
+impl Searched {
+    fn new(
+        result: GoalResult,
+        run: &[Ran],
+        trials: &Rc<[(Trial, Verdict)]>,
+        elsewhere: usize,
+    ) -> Self {
+        let evidence = evidence(&result, run);
+        Self {
+            evidence: evidence.map(|judged| judged.trial.clone()),
+            stands_on: evidence.map(|judged| judged.number),
+            trials: Rc::clone(trials),
+            elsewhere: u32::try_from(elsewhere).unwrap_or(u32::MAX),
+            result,
+        }
+    }
 }
 
 /// The last trial at the load found that lasted long enough and lost the share of the result. A trial at a higher load
 /// may have passed too, although that load failed in the end.
-fn evidence<'a>(result: &GoalResult, run: &'a [Judged]) -> Option<&'a Judged> {
+fn evidence<'a>(result: &GoalResult, run: &'a [Ran]) -> Option<&'a Judged> {
     let Outcome::Found { lossless: rate, .. } = result.outcome else {
         return None;
     };
-    run.iter().rev().find(|Judged { trial, verdict, .. }| {
+    let mut run = run.iter().rev().map(|(_, judged)| judged);
+    run.find(|Judged { trial, verdict, .. }| {
         verdict.counts()
             && trial.offered == rate
             && trial.duration >= result.final_trial
@@ -109,12 +163,15 @@ fn evidence<'a>(result: &GoalResult, run: &'a [Judged]) -> Option<&'a Judged> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::measurer::Surroundings;
     use crate::search::simulated::SimulatedPair;
     use crate::search::{Observer, Report};
+    use crate::tester::TesterError;
     use mpps_method::mlr::preset::Preset;
     use mpps_method::mlr::{Mlr, MlrPlan};
     use mpps_method::simulate::Properties;
-    use mpps_method::{Accept, Ceiling, FrameSpec, Rate, Resolution, Span};
+    use mpps_method::trial::CpuExchange;
+    use mpps_method::{Accept, Ceiling, FrameSpec, Offer, Rate, Resolution, Rules, Span};
 
     #[derive(Default)]
     struct Seen(Vec<(u32, Rate, bool)>);
@@ -146,7 +203,15 @@ mod tests {
         // The job has run other trials before.
         let mut trials = Trials::after(40, &mut seen);
         let never = Deadline::NEVER;
-        let found = run(&mut pair, &mut search, Phase::Search, never, &mut trials).expect("an end");
+        let found = run(
+            &mut pair,
+            &mut search,
+            Phase::Search,
+            None,
+            never,
+            &mut trials,
+        )
+        .expect("an end");
         let [searched] = &found[..] else {
             panic!("one goal: {found:?}");
         };
@@ -161,6 +226,118 @@ mod tests {
         let expected: Vec<u32> = (41..).take(seen.0.len()).collect();
         assert_eq!(numbers, expected);
     }
+
+    /// Round trips of a cache line in the first state of a machine and in the second.
+    const ROUND_TRIPS_NS: [u64; 2] = [80, 340];
+
+    /// A pair on a machine that moves into a slower state after some trials, and stays there.
+    struct Moving {
+        pairs: [SimulatedPair; 2],
+        trials_left: u32,
+    }
+
+    impl Moving {
+        fn new(after: u32) -> Self {
+            let pair = |fps| {
+                let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
+                SimulatedPair::new(frames, Properties::ideal(Rate::from_fps(fps)))
+            };
+            Self {
+                pairs: [pair(1e6), pair(7e5)],
+                trials_left: after,
+            }
+        }
+    }
+
+    impl Measurer for Moving {
+        fn frames(&self) -> &FrameSpec {
+            self.pairs[0].frames()
+        }
+
+        fn trial(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
+            let state = usize::from(self.trials_left == 0);
+            self.trials_left = self.trials_left.saturating_sub(1);
+            let took = Span::from_nanos(ROUND_TRIPS_NS[state]);
+            let mut trial = self.pairs[state].trial(offer)?;
+            trial.exchange = Some(CpuExchange {
+                before: took,
+                after: took,
+            });
+            Ok(trial)
+        }
+
+        fn burst(&mut self, frames: u64) -> Result<Trial, TesterError> {
+            self.pairs[0].burst(frames)
+        }
+
+        fn rules(&self, offer: &Offer) -> Rules {
+            self.pairs[0].rules(offer)
+        }
+
+        fn surroundings(&self) -> Surroundings {
+            self.pairs[0].surroundings()
+        }
+    }
+
+    /// Searches while the machine moves after so many trials; overload was in the state of this number.
+    fn moved(after: u32, state: usize, trials_at_most: u32) -> (Searched, u32) {
+        let plan = MlrPlan {
+            goals: vec![Preset::Quick.goal(0.0)],
+            maximum: Ceiling::Tester(Rate::from_fps(3e6)),
+            minimum: Rate::from_fps(1e4),
+            start: Some(Rate::from_fps(1e6)),
+            trials_at_most,
+        };
+        let mut search = Mlr::new(plan).expect("a plan");
+        let mut seen = Seen::default();
+        let mut trials = Trials::after(0, &mut seen);
+        let state = At {
+            round_trip_ns: ROUND_TRIPS_NS[state] as f64,
+            work_ns: None,
+        };
+        let (state, never) = (Some(state), Deadline::NEVER);
+        let mut pair = Moving::new(after);
+        let found = run(
+            &mut pair,
+            &mut search,
+            Phase::Search,
+            state,
+            never,
+            &mut trials,
+        );
+        let searched = found.expect("an end").remove(0);
+        (searched, u32::try_from(seen.0.len()).expect("few trials"))
+    }
+
+    fn passed(searched: &Searched) -> f64 {
+        match searched.result.outcome {
+            Outcome::Found { lossless, .. } => lossless.fps(),
+            _ => panic!("a rate: {searched:?}"),
+        }
+    }
+
+    #[test]
+    fn trials_in_the_state_of_overload_find_alone() {
+        // All loads that passed in the first state fail in the second one: together they say nothing.
+        let (searched, trials) = moved(4, 0, 8);
+        assert!(passed(&searched) > 9e5, "{searched:?}");
+        assert!(!searched.result.is_complete());
+        assert_eq!(searched.elsewhere, trials - 4);
+        assert_eq!(searched.trials.len(), 4);
+        assert!(searched.stands_on.is_some_and(|number| number <= 4));
+        // Complete in its own state, and all trials are in it.
+        let (searched, trials) = moved(0, 1, 100);
+        assert!(searched.result.is_complete(), "{searched:?}");
+        assert!((6.5e5..7.1e5).contains(&passed(&searched)));
+        assert_eq!(
+            (searched.elsewhere, searched.trials.len()),
+            (0, trials as usize)
+        );
+        // No trial is in the state of overload: all count.
+        let (searched, _) = moved(0, 0, 100);
+        assert!(searched.result.is_complete() && searched.elsewhere == 0);
+    }
+
     #[test]
     fn a_search_cut_before_anything_passed_goes_lower() {
         let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
@@ -177,7 +354,14 @@ mod tests {
             let mut search = Mlr::new(plan(minimum_fps)).expect("a plan");
             let mut seen = Seen::default();
             let mut trials = Trials::after(0, &mut seen);
-            let found = run(&mut pair, &mut search, Phase::Search, deadline, &mut trials);
+            let found = run(
+                &mut pair,
+                &mut search,
+                Phase::Search,
+                None,
+                deadline,
+                &mut trials,
+            );
             let outcome = found.expect("an end")[0].result.outcome;
             let loads: Vec<f64> = seen.0.iter().map(|(_, rate, _)| rate.fps()).collect();
             (outcome, loads)

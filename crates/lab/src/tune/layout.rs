@@ -44,7 +44,7 @@ impl Layout {
         let mut layout = Self {
             cpus,
             ports,
-            irqbalance: machine.processes.contains("irqbalance"),
+            irqbalance: machine.runs("irqbalance"),
             ..Self::default()
         };
         let names = interrupt_names(machine);

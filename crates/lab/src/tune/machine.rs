@@ -16,6 +16,8 @@ use std::os::unix::fs::PermissionsExt;
 const DEBUGFS: &str = "/sys/kernel/debug/";
 /// There where systemd runs.
 const SYSTEMD: &str = "/run/systemd/system";
+/// Where control groups are, of version 2 and of version 1.
+const CONTROL_GROUPS: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/systemd"];
 /// Longest name of a process that the kernel keeps.
 const PROCESS_NAME_MAX: usize = 15;
 
@@ -31,7 +33,7 @@ pub struct Machine {
     features: BTreeMap<String, Vec<Feature>>,
     boot_words: Reading<Vec<String>>,
     configuration: Reading<Configuration>,
-    pub(super) processes: BTreeSet<String>,
+    processes: BTreeSet<String>,
     /// Where queues of the interfaces should go.
     pub layout: Layout,
     boot_files: BootFiles,
@@ -148,16 +150,38 @@ impl Machine {
                 (self.configuration.clone().map(value), None)
             }
             Kind::Service => {
-                let kept: String = name.chars().take(PROCESS_NAME_MAX).collect();
-                let runs = self.processes.contains(&kept);
-                let now = if runs { "running" } else { "stopped" };
-                let is_managed = self.root.path(SYSTEMD).exists();
-                let fixed = (!is_managed).then_some("by hand, because systemd does not run here");
+                let now = if self.runs(&name) {
+                    "running"
+                } else {
+                    "stopped"
+                };
+                let fixed =
+                    (!self.is_managed()).then_some("by hand, because systemd does not run here");
                 (Reading::Known(now.to_owned()), fixed)
             }
             Kind::Ethtool => self.look_at_parameter(place, &name),
             _ => (Reading::unreadable(format!("`{name}` shows it")), None),
         }
+    }
+
+    fn is_managed(&self) -> bool {
+        self.root.path(SYSTEMD).exists()
+    }
+
+    /// Whether a service runs: as long as it does, systemd keeps a control group for it. Without systemd, a process of its
+    /// name tells.
+    pub(super) fn runs(&self, service: &str) -> bool {
+        if self.is_managed() {
+            let is_there = |folder: &&str| {
+                let group = format!("{folder}/system.slice/{service}.service");
+                self.root.path(&group).exists()
+            };
+            return CONTROL_GROUPS.iter().any(is_there);
+        }
+        // The process of rsyslog.service is rsyslogd.
+        let names = [service.to_owned(), format!("{service}d")];
+        let kept = names.map(|name| name.chars().take(PROCESS_NAME_MAX).collect::<String>());
+        kept.iter().any(|name| self.processes.contains(name))
     }
 
     fn look_at_file(&self, place: &Place, file: &str) -> (Reading<String>, Option<&'static str>) {

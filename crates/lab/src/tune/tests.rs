@@ -236,6 +236,12 @@ fn a_plan_has_what_differs_in_order() {
     );
     // Systemd stops it, and one of the services that a machine may need only on demand.
     planted.put("/run/systemd/system/x", b"");
+    let stopped = plan(&machine, &Choice::default(), true);
+    assert!(!ids(&stopped).contains(&"irqbalance"));
+    for name in ["irqbalance", "rsyslog"] {
+        let group = format!("/sys/fs/cgroup/system.slice/{name}.service/cgroup.procs");
+        planted.put(&group, b"78\n");
+    }
     let managed = plan(&machine, &Choice::default(), true);
     assert!(ids(&managed).contains(&"irqbalance"));
     assert!(why(&managed, "services").contains("--only services"));

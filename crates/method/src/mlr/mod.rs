@@ -25,7 +25,7 @@ mod selector;
 use crate::attempts::Attempts;
 use crate::goal::Ceiling;
 use crate::reason::{Invalid, Shortfall, Void};
-use crate::search::{CouldNotMeasure, GoalResult, Offer, Search, Step};
+use crate::search::{CouldNotMeasure, GoalResult, Learned, Offer, Search, Step};
 use crate::trial::Counts;
 use crate::units::Rate;
 use crate::verdict::{Rules, Verdict};
@@ -178,6 +178,16 @@ impl Mlr {
             .then_some(Offer { rate, duration })
     }
 
+    fn take(&mut self, offer: Offer, verdict: &Verdict, counts: &Counts) {
+        match *verdict {
+            Verdict::Lossless => self.judged(offer, counts, 0),
+            Verdict::Lossy { lost } => self.judged(offer, counts, lost),
+            Verdict::NotOffered(why) => self.not_offered(offer, why, counts),
+            Verdict::Invalid(why) => self.invalid(offer.rate, why),
+            Verdict::Void(why) => self.void(offer.rate, why),
+        }
+    }
+
     /// A trial that says something of the DUT. Where the tester fell short too, it can fail a load but pass none.
     fn judged(&mut self, offer: Offer, counts: &Counts, lost: u64) {
         let loss_ratio = lost as f64 / counts.sent.max(1) as f64;
@@ -258,18 +268,25 @@ impl Search for Mlr {
         let Some(offer) = self.now else {
             return;
         };
-        match *verdict {
-            Verdict::Lossless => self.judged(offer, counts, 0),
-            Verdict::Lossy { lost } => self.judged(offer, counts, lost),
-            Verdict::NotOffered(why) => self.not_offered(offer, why, counts),
-            Verdict::Invalid(why) => self.invalid(offer.rate, why),
-            Verdict::Void(why) => self.void(offer.rate, why),
-        }
+        self.take(offer, verdict, counts);
         self.choose();
     }
 
     fn found_so_far(&self) -> Vec<GoalResult> {
         self.results()
+    }
+
+    fn found_by(&self, trials: &[Learned]) -> Option<Vec<GoalResult>> {
+        let mut alone = Self {
+            database: Database::default(),
+            ..self.clone()
+        };
+        for one in trials {
+            alone.take(one.offer, &one.verdict, &one.counts);
+        }
+        // The search ran so many trials, and ended as it did.
+        (alone.attempts, alone.gave_up) = (self.attempts, self.gave_up);
+        Some(alone.results())
     }
 
     fn offer_lower(&mut self) -> Option<Offer> {

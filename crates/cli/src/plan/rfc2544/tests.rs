@@ -1,6 +1,6 @@
 use super::*;
 use crate::args::{Cli, Verb};
-use crate::suite::Lengths;
+use crate::plan::suite::Lengths;
 use clap::Parser;
 use mpps_method::Span;
 
@@ -26,6 +26,13 @@ fn verbs(suite: &Suite) -> Vec<&str> {
     suite.parts.iter().map(|part| part.verb).collect()
 }
 
+/// What RFC 2544 asks for, where it is shortened.
+fn shortened(suite: &Suite) -> Vec<&str> {
+    let parts = suite.parts.iter();
+    let asked = parts.filter_map(|part| part.shortened_from(&suite.lengths));
+    asked.collect()
+}
+
 fn refusal(words: &str) -> String {
     planned(words).expect_err(words).to_string()
 }
@@ -42,8 +49,7 @@ fn all_sizes_and_lengths_are_the_rfcs() {
     assert_eq!(all.measurement.search.final_trial(), minute);
     let names = "throughput latency loss back-to-back recovery reset";
     assert_eq!(verbs(&all).join(" "), names);
-    let shortened = |part: &mpps_record::Part| part.shortened_from.is_some();
-    assert!(!all.planned().iter().any(shortened), "{:?}", all.planned());
+    assert_eq!(shortened(&all), [""; 0]);
     let hours = all.left(0).as_secs_f64() / 3_600.0;
     assert!((8.0..20.0).contains(&hours), "{hours} h");
 }
@@ -53,11 +59,6 @@ fn quick_says_what_it_is_short_of() {
     let quick = suite("--quick");
     assert_eq!(sizes(&quick), ["64", "512", "1518"]);
     assert_eq!(quick.lengths, QUICK);
-    let planned = quick.planned();
-    let asked = planned
-        .iter()
-        .filter_map(|part| part.shortened_from.as_deref());
-    let asked: Vec<&str> = asked.collect();
     let wanted = [
         "trials of 60 s",
         "20 streams of 120 s",
@@ -65,7 +66,7 @@ fn quick_says_what_it_is_short_of() {
         "50 repetitions, bursts of 2 s",
         "60 s of overload",
     ];
-    assert_eq!(asked, wanted);
+    assert_eq!(shortened(&quick), wanted);
     assert!(quick.left(0) < Span::from_millis(15 * 60_000));
     let last = quick.left(17);
     assert!(last > Span::ZERO && last < quick.left(16), "{last}");
@@ -85,8 +86,7 @@ fn shorter_trials_shorten_what_depends_on_them() {
     };
     assert_eq!(short, wanted);
     let ten = suite("--time 10");
-    let burst = &ten.planned()[3];
-    assert_eq!(burst.shortened_from, None, "{burst:?}");
+    assert_eq!(ten.parts[3].shortened_from(&ten.lengths), None);
     assert_eq!(ten.lengths.latency, Span::from_millis(400_000));
 }
 

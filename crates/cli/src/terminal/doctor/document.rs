@@ -5,7 +5,6 @@ use mpps_lab::doctor::{Check, Examination, Outlook, Subject};
 use serde_json::{Value, json};
 
 /// What [`super::doctor`] says, and every fact.
-#[must_use]
 pub fn doctor_json(examination: &Examination) -> String {
     let jobs = examination.outlooks();
     document(json!({

@@ -11,7 +11,6 @@ use mpps_record::facts::{Facts, Reading};
 use std::fmt::Write;
 
 /// The machine, the jobs, every check, then what each lack costs and what to do.
-#[must_use]
 pub fn doctor(examination: &Examination) -> String {
     let mut text = machine(&examination.facts);
     text += &jobs(&examination.outlooks());

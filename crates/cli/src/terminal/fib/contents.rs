@@ -5,22 +5,13 @@ use crate::terminal::grouped;
 use mpps_lab::fib::{Contents, PROTOCOL};
 
 /// A row for each table, family and next hop, then the prefix lengths.
-#[must_use]
 pub fn contents(place: &str, contents: &Contents) -> String {
     if contents.groups.is_empty() {
         return format!("{place}: mpps has loaded no routes (protocol {PROTOCOL})\n");
     }
     let total = grouped(contents.total());
     let mut text = format!("{place}: {total} routes loaded by mpps (protocol {PROTOCOL})\n\n");
-    let head = [
-        "table",
-        "family",
-        "next hop",
-        "interface",
-        "object",
-        "metric",
-        "routes",
-    ];
+    let head = "table;family;next hop;interface;object;metric;routes";
     let or_dash = |word: Option<String>| word.unwrap_or("-".to_owned());
     let groups = contents.groups.iter().map(|group| {
         [
@@ -35,7 +26,7 @@ pub fn contents(place: &str, contents: &Contents) -> String {
     });
     text += &headed(head, groups, &[0, 1, 2, 3]);
     text.push('\n');
-    let head = ["table", "family", "length", "routes"];
+    let head = "table;family;length;routes";
     let lengths = contents.lengths.iter();
     let lengths = lengths.map(|(table, family, length, routes)| {
         let (table, length) = (table_name(*table), format!("/{length}"));

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// What [`super::loaded`] says, and every refused prefix.
-#[must_use]
 pub fn loaded_json(told: &RoutesLoaded) -> String {
     let loaded = &told.loaded;
     let left_out = told.left_out.iter();
@@ -56,7 +55,6 @@ fn family_json((family, load): (Family, &FamilyLoad)) -> Value {
 }
 
 /// What [`super::contents`] says.
-#[must_use]
 pub fn contents_json(place: &str, contents: &Contents) -> String {
     let lengths = contents
         .lengths
@@ -79,7 +77,6 @@ pub fn contents_json(place: &str, contents: &Contents) -> String {
 }
 
 /// What [`super::fib_stats`] says.
-#[must_use]
 pub fn fib_stats_json(place: &str, table: u32, stats: &FibStats) -> String {
     document(json!({
         "place": place,
@@ -107,7 +104,6 @@ fn trie_json(trie: &TrieStats) -> Value {
 }
 
 /// What [`super::cleared`] says. What is left was counted by a dump afterwards.
-#[must_use]
 pub fn cleared_json(place: &str, cleared: &Cleared) -> String {
     document(json!({
         "place": place,

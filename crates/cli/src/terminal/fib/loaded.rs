@@ -29,7 +29,6 @@ pub struct RoutesLoaded {
 }
 
 /// Classes and counts; `None` if nothing was left out.
-#[must_use]
 pub fn left_out(left_out: &LeftOut) -> Option<String> {
     let words: Vec<String> = left_out
         .iter()
@@ -39,7 +38,6 @@ pub fn left_out(left_out: &LeftOut) -> Option<String> {
 }
 
 /// As a person reads it.
-#[must_use]
 pub fn loaded(told: &RoutesLoaded) -> String {
     let mut text = String::new();
     let _ = writeln!(
@@ -70,9 +68,7 @@ pub fn loaded(told: &RoutesLoaded) -> String {
 }
 
 fn families(loaded: &Loaded) -> String {
-    let head = [
-        "family", "asked", "counted", "refused", "missing", "seconds", "routes/s",
-    ];
+    let head = "family;asked;counted;refused;missing;seconds;routes/s";
     let rows = loaded.families().map(|(family, load)| {
         let rate = load.asked as f64 / (load.loading_ns.max(1) as f64 / 1e9);
         [

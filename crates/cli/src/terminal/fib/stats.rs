@@ -5,7 +5,6 @@ use crate::terminal::{grouped, routes::length_rows};
 use mpps_lab::fib::{FibStats, LookupCounters, Rt6Stats, TrieStats};
 
 /// The trie, the tree, the lengths.
-#[must_use]
 pub fn fib_stats(place: &str, table: u32, stats: &FibStats) -> String {
     let trie = match &stats.trie {
         Some(trie) => trie_words(trie),

@@ -15,7 +15,6 @@ pub struct ScaleRow<'a> {
 
 impl<'a> ScaleRow<'a> {
     /// The rows of what was measured.
-    #[must_use]
     pub fn each(points: &'a [PointLine]) -> Vec<Self> {
         let rows = |point: &'a PointLine| {
             let results: Vec<_> = Row::each(&point.results).into_iter().map(Some).collect();
@@ -31,7 +30,6 @@ impl<'a> ScaleRow<'a> {
     }
 
     /// The point, where a line is about it: `1 000 routes, 256 destinations`.
-    #[must_use]
     pub fn place(&self) -> String {
         sentence::table_size(self.point)
     }
@@ -43,13 +41,11 @@ impl<'a> ScaleRow<'a> {
     }
 
     /// Routes counted in the DUT's FIB.
-    #[must_use]
     pub fn routes(&self) -> u64 {
         self.point.routes.as_ref().map_or(0, |all| all.routes)
     }
 
     /// Different destinations, as drawn; without any there is one, the tester's own address.
-    #[must_use]
     pub fn destinations(&self) -> u64 {
         let drawn = self.point.traffic.destinations.as_ref();
         drawn.map_or(1, |destinations| destinations.distinct)
@@ -62,7 +58,6 @@ impl<'a> ScaleRow<'a> {
     }
 
     /// What a frame costs the router, ns.
-    #[must_use]
     pub fn router_ns(&self) -> Option<Interval<f64>> {
         self.point.cost.map(|cost| cost.router_ns)
     }
@@ -73,19 +68,16 @@ impl<'a> ScaleRow<'a> {
     }
 
     /// Whether nothing is known of the point.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.point.cost.is_none() && self.point.max_forwarding_fps.is_none()
     }
 
     /// Whether the router was at its limit.
-    #[must_use]
     pub fn is_the_duts(&self) -> bool {
         self.limited_by() == LimitedBy::Dut.as_str()
     }
 
     /// What limits the maximum forwarding rate.
-    #[must_use]
     pub fn limited_by(&self) -> &str {
         self.point.limited_by.as_deref().unwrap_or("-")
     }

@@ -6,7 +6,6 @@ use mpps_method::statistics::{median, quantile};
 use mpps_record::{RunLine, Scale};
 
 /// What all points have in common, in one line; `from` is the table's name.
-#[must_use]
 pub fn scale_title(from: &str, scale: &Scale, run: &RunLine) -> String {
     let traffic = &run.plan.traffic;
     let family = if traffic.family == "ipv6" {
@@ -25,7 +24,6 @@ pub fn scale_title(from: &str, scale: &Scale, run: &RunLine) -> String {
 }
 
 /// The bed's part of a frame's cost, once for all points; empty where it is not known of any.
-#[must_use]
 pub fn bed_line(rows: &[ScaleRow<'_>]) -> String {
     let costs = rows.iter().filter_map(|row| row.point.cost);
     let bed: Vec<f64> = costs.map(|cost| cost.bed_ns.median).collect();

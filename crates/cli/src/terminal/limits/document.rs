@@ -3,22 +3,17 @@
 use crate::limits_plan::LimitsPlan;
 use crate::terminal::document::document;
 use mpps_method::Rate;
-use mpps_method::limits::{Budget, MemoryBandwidth, MemoryMeasured, octet_ns};
+use mpps_method::limits::{Budget, MemoryMeasured, octet_ns};
 use serde_json::{Value, json};
 
 /// What [`super::limits`] says, with every digit. Memory is null where it is not known.
-#[must_use]
-pub fn limits_json(
-    plan: &LimitsPlan,
-    memory: Option<MemoryBandwidth>,
-    measured: Option<&MemoryMeasured>,
-) -> String {
+pub fn limits_json(plan: &LimitsPlan) -> String {
     let (bus, packets) = (plan.bus, plan.packets);
     let links = plan.links.iter().map(|&link| {
         json!({
             "link_bits_per_s": link.bits_per_second(),
             "octet_ns": octet_ns(link),
-            "frames": plan.budgets(link, memory).iter().map(budget_json).collect::<Value>(),
+            "frames": plan.budgets(link).iter().map(budget_json).collect::<Value>(),
         })
     });
     document(json!({
@@ -32,9 +27,9 @@ pub fn limits_json(
             "packet_overhead_octets": packets.overhead(),
             "descriptor_octets": packets.descriptor(),
         },
-        "memory": memory.map(|memory| json!({
+        "memory": plan.memory.map(|memory| json!({
             "octets_per_s": memory.octets_per_s,
-            "measured": measured.map(measured_json),
+            "measured": plan.measured.as_ref().map(measured_json),
         })),
         "links": links.collect::<Value>(),
     }))

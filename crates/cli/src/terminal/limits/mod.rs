@@ -4,26 +4,21 @@ mod document;
 
 pub use document::limits_json;
 
+use super::columns::names;
 use super::{columns, grouped, headed};
 use crate::limits_plan::LimitsPlan;
 use mpps_method::Rate;
-use mpps_method::limits::{Budget, MemoryBandwidth, MemoryMeasured, octet_ns};
+use mpps_method::limits::{Budget, MemoryMeasured, octet_ns};
 use std::fmt::Write;
 
 /// A share of time taken by others from which on the measured memory is to be doubted.
 const DISTURBED_SHARE: f64 = 0.01;
 
 /// What was assumed, then a table for each link.
-#[must_use]
-pub fn limits(
-    plan: &LimitsPlan,
-    memory: Option<MemoryBandwidth>,
-    measured: Option<&MemoryMeasured>,
-) -> String {
-    let mut text = assumptions(plan, memory, measured);
-    if let Some(measured) = measured {
-        text.push_str(&by_working_set(measured));
-    }
+pub fn limits(plan: &LimitsPlan) -> String {
+    let measured = plan.measured.as_ref();
+    let mut text = assumptions(plan);
+    text.extend(measured.map(by_working_set));
     let latency_ns = measured
         .and_then(MemoryMeasured::memory)
         .map(|point| point.latency_ns);
@@ -33,7 +28,7 @@ pub fn limits(
             "\n{link} one way: {} ns an octet",
             digits(octet_ns(link), 3)
         );
-        table(&mut text, &plan.budgets(link, memory), latency_ns);
+        table(&mut text, &plan.budgets(link), latency_ns);
     }
     text.push_str(
         "\nframes/s of a port in each direction; \"bus, one way\" when it only receives or only transmits,\n\
@@ -43,11 +38,7 @@ pub fn limits(
     text
 }
 
-fn assumptions(
-    plan: &LimitsPlan,
-    memory: Option<MemoryBandwidth>,
-    measured: Option<&MemoryMeasured>,
-) -> String {
+fn assumptions(plan: &LimitsPlan) -> String {
     let (bus, packets) = (plan.bus, plan.packets);
     let gbit = |bits: f64| digits(bits / 1e9, 2);
     let mut text = format!(
@@ -61,13 +52,13 @@ fn assumptions(
         packets.overhead(),
         packets.descriptor(),
     );
-    let _ = match memory {
+    let _ = match plan.memory {
         Some(memory) => writeln!(
             text,
             "memory  {} GB/s ({} Gbit/s), {}",
             digits(memory.octets_per_s / 1e9, 2),
             gbit(memory.bits_per_s()),
-            match measured {
+            match &plan.measured {
                 Some(measured) => format!("copied by {} CPUs at once", measured.together_cpus),
                 None => "as given".to_owned(),
             }
@@ -88,7 +79,7 @@ fn by_working_set(measured: &MemoryMeasured) -> String {
     let mut text = format!(
         "\nmemory by working set (CPU {}; ordinary pages, TLB misses included)\n{}* read and written together\n",
         measured.cpu,
-        headed(["working set", "ns an access", "copy GB/s*"], rows, &[])
+        headed("working set;ns an access;copy GB/s*", rows, &[])
     );
     for (who, share) in [
         ("the hypervisor took", measured.steal_share.unwrap_or(0.0)),
@@ -106,21 +97,9 @@ fn by_working_set(measured: &MemoryMeasured) -> String {
 }
 
 fn table(text: &mut String, budgets: &[Budget], latency_ns: Option<f64>) {
-    let mut head = vec![
-        "frame size",
-        "on wire",
-        "wire",
-        "ns/frame",
-        "MB/s to host",
-        "bus, one way",
-        "bus, both",
-        "memory",
-        "binds",
-    ];
-    if latency_ns.is_some() {
-        head.push("misses/frame**");
-    }
-    let mut rows: Vec<Vec<String>> = vec![head.into_iter().map(str::to_owned).collect()];
+    let head = "frame size;on wire;wire;ns/frame;MB/s to host;bus, one way;bus, both;memory;binds";
+    let mut rows = vec![names(head)];
+    rows[0].extend(latency_ns.map(|_| "misses/frame**".to_owned()));
     for budget in budgets {
         let mut row = vec![
             budget.frames.to_string(),
@@ -172,7 +151,7 @@ fn binary(octets: u64) -> String {
 mod tests {
     use super::*;
     use mpps_method::limits::WorkingSet;
-    use mpps_method::limits::{Bus, Packets};
+    use mpps_method::limits::{Bus, MemoryBandwidth, Packets};
     use mpps_method::{FrameSpec, LinkSpeed};
 
     fn plan() -> LimitsPlan {
@@ -181,12 +160,14 @@ mod tests {
             sizes: FrameSpec::parse_list("64,1518").expect("sizes"),
             bus: Bus::pcie(3, 8).expect("a bus"),
             packets: Packets::default(),
+            memory: None,
+            measured: None,
         }
     }
 
     #[test]
     fn each_size_stands_against_every_budget() {
-        let text = limits(&plan(), None, None);
+        let text = limits(&plan());
         for wanted in [
             "PCIe 3.0 x8: 64 Gbit/s one way, 63.02 after 128b/130b, 57.61 in full packets",
             "not known (--measure",
@@ -239,7 +220,11 @@ mod tests {
         let memory = MemoryBandwidth {
             octets_per_s: 1.28e9,
         };
-        let text = limits(&plan(), Some(memory), Some(&measured));
+        let text = limits(&LimitsPlan {
+            memory: Some(memory),
+            measured: Some(measured),
+            ..plan()
+        });
         for wanted in [
             "16 KiB",
             "64 MiB",

@@ -82,11 +82,14 @@ fn restless(size: u32) -> Vec<Doubt> {
 }
 
 fn text_of(run: &RunLine, lines: &[ResultLine], verbose: bool) -> String {
+    let (rest, path) = (
+        Run::default(),
+        "/var/lib/mpps/.local/state/mpps/records/20261122T061930Z-2e66.jsonl",
+    );
     let report = Report {
         run: Some(run),
         rows: &Row::each(lines),
-        record: "/var/lib/mpps/.local/state/mpps/records/20261122T061930Z-2e66.jsonl",
-        verbose,
+        view: &View::new(&rest, path.as_ref(), false, verbose),
     };
     report.head() + &report.body()
 }

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// What [`super::routes`] says, as one object.
-#[must_use]
 pub fn routes_json(read: &Routes) -> String {
     let counts = &read.counts;
     let histogram = Histogram::from_table(&read.chosen.table);

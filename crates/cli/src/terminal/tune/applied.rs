@@ -11,7 +11,6 @@ use serde_json::json;
 use std::fmt::Write;
 
 /// The commands that would make these changes.
-#[must_use]
 pub fn settings_planned(plan: &Plan, netns: Option<&str>) -> String {
     let mut text = String::new();
     for one in &plan.changes {
@@ -21,7 +20,6 @@ pub fn settings_planned(plan: &Plan, netns: Option<&str>) -> String {
 }
 
 /// Files that would keep settings across boots.
-#[must_use]
 pub fn files_planned(plan: &Plan, files: &[File]) -> String {
     let mut text = String::new();
     for file in files {
@@ -42,7 +40,6 @@ fn at_boot(plan: &Plan, files: &[File]) -> String {
 }
 
 /// The changes made, those refused, and what stays.
-#[must_use]
 pub fn settings_applied(plan: &Plan, applied: &Applied) -> String {
     let row = |one: &Planned| {
         // The kernel puts tabs between numbers.
@@ -83,7 +80,6 @@ fn stay(title: &str, some: &[LeftOut]) -> String {
 }
 
 /// What was put back, and what was not because somebody else changed it.
-#[must_use]
 pub fn settings_reverted(reverted: &Reverted) -> String {
     let mut text = String::new();
     if reverted.settings > 0 || reverted.files == 0 {
@@ -100,7 +96,6 @@ pub fn settings_reverted(reverted: &Reverted) -> String {
 }
 
 /// The same as JSON.
-#[must_use]
 pub fn reverted_json(reverted: &Reverted) -> String {
     document(json!({
         "settings": reverted.settings,

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Each core with the queues of each interface, then what is other than that.
-#[must_use]
 pub fn layout(survey: &Survey) -> String {
     let layout = &survey.layout;
     if layout.ports.is_empty() {
@@ -51,7 +50,6 @@ pub fn layout(survey: &Survey) -> String {
 }
 
 /// The same as JSON.
-#[must_use]
 pub fn layout_json(survey: &Survey) -> String {
     let layout = &survey.layout;
     let cpus = layout.cpus.iter();

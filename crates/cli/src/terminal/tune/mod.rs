@@ -50,7 +50,6 @@ const SHOWN: [(&str, &str); 17] = [
 ];
 
 /// A line a setting, by groups.
-#[must_use]
 pub fn settings(rows: &[&Row]) -> String {
     let cells = |row: &&Row| {
         let id = format!("  {}", row.id);
@@ -76,7 +75,6 @@ pub fn settings(rows: &[&Row]) -> String {
 }
 
 /// All of one setting.
-#[must_use]
 pub fn setting(row: &Row) -> String {
     let line = |key: &str| row.lines.get(key).copied().unwrap_or_default();
     let mut cells = Vec::new();
@@ -127,7 +125,6 @@ fn in_firmware(row: &Row) -> String {
 }
 
 /// The same rows as JSON: every line of each block.
-#[must_use]
 pub fn settings_json(rows: &[&Row]) -> String {
     let settings = rows.iter().map(|row| row_json(row)).collect::<Value>();
     document(json!({ "settings": settings }))

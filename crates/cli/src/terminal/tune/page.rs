@@ -16,7 +16,6 @@ const PLACES_MAX: usize = 4;
 
 /// Firmware, kernel configuration, boot line, then settings of the running kernel in their order.
 /// Effects are those of a run of `mpps tune measure`.
-#[must_use]
 pub fn cookbook(survey: &Survey, measured: Option<&Run>) -> String {
     let (profile, all) = (survey.profile, &survey.standings);
     let mut text = format!("# Settings for {}\n\n", whom(profile));

@@ -6,7 +6,6 @@ use mpps_method::tune::{Profile, in_order};
 use std::fmt::Write;
 
 /// The command that writes a value.
-#[must_use]
 pub fn command(setting: &Setting, value: &str) -> String {
     let file = |path: String| format!("echo {} > {}", quoted(value), quoted(&path));
     match setting.kind {
@@ -59,7 +58,6 @@ fn quoted(word: &str) -> String {
 }
 
 /// A script that makes all changes or undoes them.
-#[must_use]
 pub fn script(profile: Profile, netns: Option<&str>, changes: &[Planned]) -> String {
     let mut text = format!(
         "#!/bin/sh\n# Settings for the profile {}, from mpps tune apply.\n",
@@ -121,7 +119,6 @@ const LATE: [&str; 2] = ["net/netfilter/", "net/bridge/"];
 
 /// Paths and texts of files that make these changes at each boot. A setting that holds its value already is among them if
 /// `written`, the text of such files from before, has it.
-#[must_use]
 pub fn persisted(
     made: &[Planned],
     met: &[Planned],

@@ -13,7 +13,6 @@ use std::fmt::Write;
 pub(super) const LOW: &str = "Low.";
 
 /// What differs first, then what only a person can judge, then what cannot be read.
-#[must_use]
 pub fn survey(survey: &Survey) -> String {
     let (profile, all) = (survey.profile, survey.standings.as_slice());
     let is_boot = |one: &Standing| one.row.scope == Scope::Boot;
@@ -269,7 +268,6 @@ fn label(seen: &Seen) -> String {
 }
 
 /// The same as JSON, with every place.
-#[must_use]
 pub fn survey_json(survey: &Survey) -> String {
     let profile = survey.profile;
     let place = |one: &Seen| {

@@ -14,10 +14,9 @@ pub fn run(args: &ClearArgs) -> Result<Exit> {
         Place::Bed(bed) => fib::clear_from(bed)?,
         Place::Here => fib::clear_host()?,
     };
-    terminal::out(&if args.json {
-        terminal::cleared_json(&place.name(), &cleared)
-    } else {
-        terminal::cleared(&place.name(), &cleared)
+    terminal::out(&match args.json {
+        true => terminal::cleared_json(&place.name(), &cleared),
+        false => terminal::cleared(&place.name(), &cleared),
     });
     Ok(Exit::Measured)
 }

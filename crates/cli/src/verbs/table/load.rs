@@ -39,10 +39,9 @@ pub fn run(args: &LoadArgs) -> Result<Exit> {
         plan,
         loaded,
     };
-    terminal::out(&if args.json {
-        terminal::loaded_json(&told)
-    } else {
-        terminal::loaded(&told)
+    terminal::out(&match args.json {
+        true => terminal::loaded_json(&told),
+        false => terminal::loaded(&told),
     });
     Ok(exit(&told.loaded))
 }

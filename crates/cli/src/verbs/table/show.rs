@@ -11,10 +11,9 @@ use mpps_lab::fib;
 pub fn show(args: &ShowArgs) -> Result<Exit> {
     let place = Place::to_look_at(args.kept_bed.as_deref())?;
     let contents = place.run(|| fib::contents(args.route_table))?;
-    terminal::out(&if args.json {
-        terminal::contents_json(&place.name(), &contents)
-    } else {
-        terminal::contents(&place.name(), &contents)
+    terminal::out(&match args.json {
+        true => terminal::contents_json(&place.name(), &contents),
+        false => terminal::contents(&place.name(), &contents),
     });
     Ok(Exit::Measured)
 }
@@ -23,10 +22,9 @@ pub fn show(args: &ShowArgs) -> Result<Exit> {
 pub fn stats(args: &StatsArgs) -> Result<Exit> {
     let place = Place::to_look_at(args.kept_bed.as_deref())?;
     let stats = place.run(|| fib::stats(args.route_table))?;
-    terminal::out(&if args.json {
-        terminal::fib_stats_json(&place.name(), args.route_table, &stats)
-    } else {
-        terminal::fib_stats(&place.name(), args.route_table, &stats)
+    terminal::out(&match args.json {
+        true => terminal::fib_stats_json(&place.name(), args.route_table, &stats),
+        false => terminal::fib_stats(&place.name(), args.route_table, &stats),
     });
     Ok(Exit::Measured)
 }

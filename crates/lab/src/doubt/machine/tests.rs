@@ -242,6 +242,7 @@ fn a_search_slower_than_the_gate_is_doubted() {
             result: result(found_by(LimitedBy::Dut, load, None)),
             evidence: None,
             trials: us.map(beside).into(),
+            elsewhere: 0,
         };
         let doubts = doubts(&Weighed {
             around: &Surroundings::default(),

@@ -1,10 +1,7 @@
 //! The parts of `mpps rfc2544`: RFC 2544 section 26, a row each. A part is done for one frame size after the other by the
 //! job of its own verb.
 
-use crate::plan::trials_of;
-use crate::verbs::contract::Measure;
-use crate::verbs::reset::Reset;
-use crate::verbs::throughput::Throughput;
+use super::trials_of;
 use mpps_lab::jobs::SearchedRate;
 use mpps_lab::jobs::back_to_back::BurstPlan;
 use mpps_lab::jobs::latency::{LatencyLoad, LatencyPlan};
@@ -73,7 +70,6 @@ const AROUND: Span = Span::from_millis(12_000);
 
 impl Lengths {
     /// With trials of another length, and as much latency as belongs to them.
-    #[must_use]
     pub fn with(self, trial: Option<Span>, budget: Option<Span>) -> Self {
         let trials = self.latency.as_nanos() / self.trial.as_nanos();
         let trial = trial.unwrap_or(self.trial);
@@ -105,7 +101,32 @@ pub struct Part {
     /// How long one frame size takes, about.
     about: fn(&Lengths) -> Span,
     /// What its verb does, of all sizes; by the rate that a part before it has found.
-    pub job: fn(&Suite, Option<SearchedRate>) -> Box<dyn Measure>,
+    pub plan: fn(&Suite, Option<SearchedRate>) -> PartPlan,
+}
+
+impl Part {
+    /// What RFC 2544 asks for, where these lengths are short of it.
+    pub fn shortened_from(&self, lengths: &Lengths) -> Option<&'static str> {
+        let (asked, is_shortened) = self.asked;
+        is_shortened(lengths).then_some(asked)
+    }
+}
+
+/// The plan of a part, as its verb has it.
+#[derive(Debug)]
+pub enum PartPlan {
+    /// `mpps throughput`.
+    Throughput(ThroughputPlan),
+    /// `mpps latency`.
+    Latency(LatencyPlan),
+    /// `mpps loss`.
+    Loss(LossPlan),
+    /// `mpps back-to-back`.
+    Burst(BurstPlan),
+    /// `mpps recovery`.
+    Recovery(RecoveryPlan),
+    /// `mpps reset`, of all that the bed has.
+    Reset(ResetPlan),
 }
 
 /// All parts.
@@ -115,15 +136,15 @@ pub const PARTS: [Part; 6] = [
         section: "26.1",
         asked: ("trials of 60 s", |lengths| lengths.trial < FULL.trial),
         about: |lengths| lengths.about(SEARCH_TRIALS, lengths.trial),
-        job: |suite, _| Box::new(Throughput(suite.measurement.clone(), None)),
+        plan: |suite, _| PartPlan::Throughput(suite.measurement.clone()),
     },
     Part {
         verb: "latency",
         section: "26.2",
         asked: ("20 streams of 120 s", |at| at.latency < FULL.latency),
         about: |lengths| Span::from_nanos(lengths.latency.as_nanos() * 2).plus(AROUND),
-        job: |suite, searched| {
-            Box::new(LatencyPlan {
+        plan: |suite, searched| {
+            PartPlan::Latency(LatencyPlan {
                 measurement: suite.measurement.clone(),
                 throughput: None,
                 searched,
@@ -138,8 +159,8 @@ pub const PARTS: [Part; 6] = [
         section: "26.3",
         asked: ("trials of 60 s", |lengths| lengths.trial < FULL.trial),
         about: |lengths| lengths.about(10, lengths.trial),
-        job: |suite, searched| {
-            Box::new(LossPlan {
+        plan: |suite, searched| {
+            PartPlan::Loss(LossPlan {
                 measurement: ThroughputPlan {
                     minimum: Rate::ZERO,
                     ..suite.trials_of(suite.lengths.trial)
@@ -156,8 +177,8 @@ pub const PARTS: [Part; 6] = [
             (lengths.bursts, lengths.burst) < (FULL.bursts, FULL.burst)
         }),
         about: |lengths| lengths.about(lengths.bursts.into(), QUICK.trial),
-        job: |suite, _| {
-            Box::new(BurstPlan {
+        plan: |suite, _| {
+            PartPlan::Burst(BurstPlan {
                 measurement: suite.trials_of(suite.lengths.burst),
                 repeats: suite.lengths.bursts,
             })
@@ -168,8 +189,8 @@ pub const PARTS: [Part; 6] = [
         section: "26.5",
         asked: ("60 s of overload", |lengths| lengths.trial < FULL.trial),
         about: |lengths| lengths.about(u64::from(lengths.recoveries) * 2, lengths.trial),
-        job: |suite, searched| {
-            Box::new(RecoveryPlan {
+        plan: |suite, searched| {
+            PartPlan::Recovery(RecoveryPlan {
                 measurement: suite.measurement.clone(),
                 searched,
                 overload: suite.lengths.trial,
@@ -184,47 +205,29 @@ pub const PARTS: [Part; 6] = [
         // It leaves length and number open.
         asked: ("", |_| false),
         about: |lengths| lengths.about(u64::from(lengths.recoveries) * 3, RESET),
-        job: |suite, searched| {
+        plan: |suite, searched| {
             let share = |found: SearchedRate| Rate::from_fps(found.rate.fps() * reset::SHARE);
-            let plan = ResetPlan {
+            PartPlan::Reset(ResetPlan {
                 measurement: suite.measurement.clone(),
                 parts: Vec::new(),
                 rate: searched.map(share),
                 time: RESET,
                 away: Away::default(),
                 trials: suite.lengths.recoveries,
-            };
-            Box::new(Reset { plan, all: true })
+            })
         },
     },
 ];
 
 impl Suite {
     /// The same for one frame size.
-    #[must_use]
     pub fn for_size(&self, frames: &FrameSpec) -> Self {
         let mut one = self.clone();
         one.measurement.sizes = vec![frames.clone()];
         one
     }
 
-    /// The parts as the record's first line has them.
-    #[must_use]
-    pub fn planned(&self) -> Vec<mpps_record::Part> {
-        let planned = |part: &&Part| {
-            let (asked, is_shortened) = part.asked;
-            mpps_record::Part {
-                verb: part.verb.to_owned(),
-                section: part.section.to_owned(),
-                rule: (part.job)(self, None).job().rule,
-                shortened_from: is_shortened(&self.lengths).then(|| asked.to_owned()),
-            }
-        };
-        self.parts.iter().map(planned).collect()
-    }
-
     /// How long all is going to take but for the first `done` parts, about.
-    #[must_use]
     pub fn left(&self, done: usize) -> Span {
         let sizes = self.measurement.sizes.iter();
         let each = sizes.flat_map(|_| self.parts.iter().map(|part| (part.about)(&self.lengths)));

@@ -10,10 +10,9 @@ const PROSE: usize = 80;
 /// Columns a text must have to be broken in: with fewer it is the last column of a table.
 const ROOM: usize = 30;
 /// Where a line goes on that has neither column nor mark.
-const HANG: usize = 4;
+const NEXT_INDENT: usize = 4;
 
 /// The text as stdout can show it.
-#[must_use]
 pub fn fitted(text: &str) -> String {
     match width() {
         Some(width) => wrap(text, width.min(WIDEST)),
@@ -34,12 +33,12 @@ fn width() -> Option<usize> {
 }
 
 /// Breaks the lines of prose between tables.
-pub(super) fn prose(text: &str) -> String {
+pub fn prose(text: &str) -> String {
     wrap(text, PROSE)
 }
 
 /// Breaks lines longer than `width` columns between words.
-pub(super) fn wrap(text: &str, width: usize) -> String {
+pub fn wrap(text: &str, width: usize) -> String {
     text.split('\n')
         .map(|line| wrapped(line, width))
         .collect::<Vec<_>>()
@@ -47,8 +46,8 @@ pub(super) fn wrap(text: &str, width: usize) -> String {
 }
 
 fn wrapped(line: &str, width: usize) -> String {
-    let (start, hang) = columns(line);
-    if line.chars().count() <= width || start.max(hang) + ROOM > width {
+    let (start, next) = columns(line);
+    if line.chars().count() <= width || start.max(next) + ROOM > width {
         return line.to_owned();
     }
     let head: String = line.chars().take(start).collect();
@@ -59,8 +58,8 @@ fn wrapped(line: &str, width: usize) -> String {
         if place > 0 {
             if column + 1 + length > width {
                 text.push('\n');
-                text.push_str(&" ".repeat(hang));
-                column = hang;
+                text.push_str(&" ".repeat(next));
+                column = next;
             } else {
                 text.push(' ');
                 column += 1;
@@ -87,8 +86,8 @@ fn columns(line: &str) -> (usize, usize) {
         .iter()
         .take_while(|&&c| c == '-' || c == '*')
         .count();
-    let hang = if mark > 0 { mark + 1 } else { HANG };
-    (indent, indent + hang)
+    let next = if mark > 0 { mark + 1 } else { NEXT_INDENT };
+    (indent, indent + next)
 }
 
 /// Words, a number with what it counts: `1 204 096 frames` is one.
@@ -169,7 +168,7 @@ mod tests {
             .map(|place| "x".repeat(1 + place * 7 % 12))
             .collect::<Vec<_>>()
             .join(" ");
-        for width in HANG + ROOM..WIDEST {
+        for width in NEXT_INDENT + ROOM..WIDEST {
             let broken = wrap(&text, width);
             assert_eq!(broken.replace("\n    ", " "), text);
             assert!(broken.lines().all(|line| line.len() <= width), "{broken}");

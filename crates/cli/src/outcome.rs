@@ -1,16 +1,17 @@
 //! What a run came to, from its lines alone: its text, its JSON, its plot, its exit code. A run that has just ended and a
-//! record that is read again are shown by the same functions.
-
-pub mod campaign;
-mod suite;
+//! record that is read again are shown by the same functions. The text of each kind of line is in `terminal`.
 
 use crate::exit::Exit;
-use crate::terminal;
+use crate::print::{fitted, out};
 use anyhow::Result;
 use mpps_record::{Answers, Comparability, Place, RouteChanges, Run, RunLine, Traffic};
+use mpps_report::machine_line;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::Path;
+
+/// The job of `mpps rfc2544` in records.
+pub const SUITE: &str = "rfc2544";
 
 /// What the lines of one kind come to.
 pub trait Outcome: Answers {
@@ -35,7 +36,7 @@ pub trait Outcome: Answers {
     /// Puts that on stdout.
     fn put(&self, run: &Run, view: &View<'_>) {
         if !self.is_empty() {
-            terminal::out(&terminal::fitted(&self.shown(run, view)));
+            out(&fitted(&self.shown(run, view)));
         }
     }
 
@@ -62,8 +63,8 @@ fn kinds(run: &Run) -> [&dyn Outcome; 14] {
 }
 
 /// The kind of a run's results; where it has none, that of its verb. `None` of a suite, which has several.
-fn kind(run: &Run) -> Option<&dyn Outcome> {
-    if suite::is_one(run) {
+pub fn kind(run: &Run) -> Option<&dyn Outcome> {
+    if is_suite(run) {
         return None;
     }
     let job = run.begin.as_ref().map(|begin| begin.job.as_str());
@@ -73,61 +74,23 @@ fn kind(run: &Run) -> Option<&dyn Outcome> {
     there.or_else(|| kinds.clone().find(of_verb))
 }
 
+/// Whether the run is one of `mpps rfc2544`.
+pub fn is_suite(run: &Run) -> bool {
+    run.begin.as_ref().is_some_and(|begin| begin.job == SUITE)
+}
+
 /// Whether a run has a result.
-#[must_use]
 pub fn is_in(run: &Run) -> bool {
     run.answers().iter().any(|lines| !lines.is_empty())
 }
 
-/// Puts the result of a run on stdout; what else a person should know goes to stderr.
-///
-/// # Errors
-/// The result could not be written.
-pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
-    let kind = kind(run);
-    if kind.is_none() && !suite::is_one(run) {
-        return Ok(());
-    }
-    let begin = run.begin.as_ref().filter(|_| !view.json);
-    let end = run.end.as_ref();
-    let modified = begin.and_then(|begin| terminal::modified(begin, end));
-    if let Some((with, _)) = &modified {
-        terminal::out(&terminal::fitted(with));
-    }
-    if let Some(kind) = kind {
-        if view.json {
-            view.print_json(run, &kind.document(run, view)?)?;
-        } else {
-            kind.put(run, view);
-        }
-        kind.tell(run, view);
-    } else {
-        suite::show(run, view)?;
-    }
-    if let Some((_, below)) = &modified {
-        terminal::out(&terminal::fitted(below));
-    }
-    // A comparison says them of each variant.
-    let of_all = view
-        .head
-        .route_changes
-        .filter(|_| run.comparisons.is_empty());
-    if let Some(changes) = of_all.filter(|_| !view.json) {
-        let asked = begin.and_then(|begin| begin.plan.traffic.route_changes.as_ref());
-        terminal::out(&terminal::fitted(&terminal::route_changes(changes, asked)));
-    }
-    Ok(())
-}
-
 /// The exit code of what was measured; what ended the run early is left aside.
-#[must_use]
 pub fn exit(run: &Run) -> Exit {
     let there = kinds(run).into_iter().filter(|kind| !kind.is_empty());
     worst(there.map(|kind| kind.exit(run)))
 }
 
 /// The plot of a run, SVG, if its results are drawn.
-#[must_use]
 pub fn plot(run: &Run) -> Option<String> {
     kind(run)?.plot(run)
 }
@@ -171,7 +134,7 @@ pub fn is_simulated(run: &RunLine) -> bool {
 pub fn machine(run: &RunLine) -> String {
     match &run.bed {
         Place::Simulated { pair } => format!("simulated: {pair}"),
-        _ => terminal::machine_line(run),
+        _ => machine_line(run),
     }
 }
 
@@ -189,7 +152,6 @@ pub struct View<'a> {
 
 impl<'a> View<'a> {
     /// Of a run in the record at `path`.
-    #[must_use]
     pub fn new(run: &'a Run, path: &Path, json: bool, verbose: bool) -> Self {
         let end = run.end.as_ref();
         Self {
@@ -208,9 +170,9 @@ impl<'a> View<'a> {
     }
 
     /// Puts a result in JSON on stdout: a verb's own behind what all results have.
-    fn print_json(&self, run: &Run, own: &Value) -> Result<()> {
+    pub fn print_json(&self, run: &Run, own: &Value) -> Result<()> {
         let begin = run.begin.as_ref();
-        terminal::out(&json(&Document {
+        out(&json(&Document {
             head: &self.head,
             comparability: begin.map(|begin| &begin.comparability),
             traffic: begin.map(|begin| &begin.plan.traffic),
@@ -230,12 +192,21 @@ impl<'a> View<'a> {
         format!("\nrecord: {}\n", self.head.record)
     }
 
+    /// What results may be compared by: the key, or all the conditions that it stands for.
+    pub fn comparability(&self, of_run: &Comparability) -> String {
+        match self.verbose {
+            true => format!("comparable with: {of_run}\n"),
+            false => format!(
+                "comparable with: {} (-v: conditions and all details)\n",
+                of_run.key
+            ),
+        }
+    }
+
     /// What stands below a result that has a plot: what it may be compared by, where its record and plot are.
     pub fn foot(&self, run: Option<&RunLine>) -> String {
-        let comparability =
-            run.map(|run| crate::terminal::comparability(&run.comparability, self.verbose));
         let mut text = "\n".to_owned();
-        text.extend(comparability);
+        text.extend(run.map(|run| self.comparability(&run.comparability)));
         text += &format!("record: {}\n", self.head.record);
         text.extend(self.plot.map(|path| format!("plot: {}\n", path.display())));
         text
