@@ -42,10 +42,11 @@ const FREE: [&str; 29] = [
 ];
 
 /// Tests on beds or namespaces of their own that send nothing: set-up, recovery, routes, refusals.
-const BESIDE: [&str; 24] = [
+const BESIDE: [&str; 25] = [
     "cli/fib",
     "cli/top",
     "cli/tune_apply",
+    "cli/tune_systemd",
     "ebpf/programs",
     "lab/bed",
     "lab/fib",

@@ -179,6 +179,10 @@ fn a_record_is_shown_by_its_beginning() {
         let shown = shelf.run(&format!("show {named}"));
         assert_eq!(shown.stdout, measured.stdout, "{named}");
     }
+    assert_eq!(
+        shelf.run(&format!("records show {name}")).stdout,
+        measured.stdout
+    );
     let listed = shelf.records("list").stdout;
     assert!(
         listed.contains("  throughput  ") && listed.contains(" without loss"),

@@ -55,8 +55,8 @@ fn all_parts_of_a_size_are_one_record() {
     if let Some(rate) = rate.as_f64().filter(|_| passed) {
         for line in [passed_on, &document["recoveries"][0]] {
             let asked = line["throughput_fps"].as_f64().expect("a rate");
-            // The result has the load that was sent, in whole frames of a trial of 0.1 s.
-            assert!((asked - rate).abs() <= 20.0, "{asked} {rate}");
+            // The result has the load that was sent. A trial may leave 0.1 % of its frames unsent.
+            assert!((asked - rate).abs() <= 0.001 * asked, "{asked} {rate}");
         }
     }
     assert_burst(text, &document["bursts"][0]);

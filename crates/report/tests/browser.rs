@@ -174,7 +174,7 @@ fn printed(name: &str, page: &str) -> Option<String> {
 /// Folded parts are printed; rows that are not, are said.
 #[test]
 fn a_printed_page_hides_nothing_unsaid() {
-    let page = page(vec![source("long.jsonl", &long(600))]);
+    let page = page(vec![long(600)]);
     let Some(text) = printed("printed", &page) else {
         println!(
             "SKIP: needs a Chromium and pdftotext in PATH (apt-get install chromium poppler-utils)"
@@ -317,7 +317,7 @@ fn a_browser_sorts_times_by_their_length() {
 
 #[test]
 fn a_browser_shows_ten_thousand_trials() {
-    let page = page(vec![source("long.jsonl", &long(10_000))]);
+    let page = page(vec![long(10_000)]);
     let Some(told) = opened("long", &page) else {
         return;
     };

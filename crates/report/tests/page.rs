@@ -6,7 +6,6 @@ use crate::support::{
 };
 use mpps_record::{Interval, PartChange, PartCost, ProfiledLoad, ProfiledWire, read_file};
 use mpps_report::{Raw, Source};
-use std::time::{Duration, Instant};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&<img src=x>";
 
@@ -407,23 +406,17 @@ fn a_search_is_drawn_by_time() {
 }
 
 #[test]
-fn ten_thousand_trials_are_quick_and_small() {
-    let text = long(10_000);
-    let begun = Instant::now();
-    let page = page_of(&text);
-    let took = begun.elapsed();
+fn ten_thousand_trials_make_a_small_page() {
+    let page = page(vec![long(10_000)]);
     assert!(page.contains("All 10\u{202f}000 trials"));
     // Points that lie on one another are drawn once.
     assert!(page.matches("more below it</title>").count() > 50);
     assert!(page.len() < 5_000_000, "{} octets", page.len());
-    // Unoptimised code is ten times as slow.
-    let most = if cfg!(debug_assertions) { 30 } else { 2 };
-    assert!(took < Duration::from_secs(most), "{took:?}");
 }
 
 #[test]
 fn a_page_has_room_for_ten_thousand_trials() {
-    let page = page_of(&long(10_001));
+    let page = page(vec![long(10_001)]);
     assert!(page.contains("The first 10\u{202f}000 of 10\u{202f}001 trials"));
     assert!(page.contains("mpps report --format csv"));
     let table = page.split("sortable trials").nth(1).expect("the table");

@@ -1,6 +1,7 @@
 //! `mpps records`.
 
 use super::quantity::{age, count};
+use super::show::ShowRecordArgs;
 use clap::{ArgGroup, Args, Subcommand};
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ pub struct RecordsArgs {
 pub enum RecordsVerb {
     /// List them, newest first
     List(ListArgs),
+    /// Show the results of one again, as `mpps show` does
+    Show(ShowRecordArgs),
     /// Remove old ones; runs that may be under way keep theirs
     Prune(PruneArgs),
 }

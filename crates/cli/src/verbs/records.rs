@@ -1,5 +1,6 @@
 //! `mpps records`: the records of this user. It needs no root.
 
+use super::show;
 use crate::args::{PruneArgs, RecordsArgs, RecordsVerb};
 use crate::exit::Exit;
 use crate::folder::Folder;
@@ -10,9 +11,10 @@ use std::path::{Path, PathBuf};
 
 /// Runs the verb.
 pub fn run(args: &RecordsArgs) -> Result<Exit> {
-    let folder = folder()?;
     match &args.verb {
+        RecordsVerb::Show(args) => show::run(args),
         RecordsVerb::List(args) => {
+            let folder = folder()?;
             let shelf = Shelf::read(&folder)?;
             terminal::out(&match args.json {
                 true => terminal::records_json(&folder, &shelf),
@@ -20,7 +22,7 @@ pub fn run(args: &RecordsArgs) -> Result<Exit> {
             });
             Ok(Exit::Measured)
         }
-        RecordsVerb::Prune(args) => prune(&folder, args),
+        RecordsVerb::Prune(args) => prune(&folder()?, args),
     }
 }
 

@@ -17,12 +17,13 @@ use mpps_record::CostModel;
 
 /// Whole trials below saturation after each pair at it.
 const LOADS_A_TURN: usize = 2;
+/// Turns at most, as a multiple of those asked for: a machine that changes its state leaves few that can be compared.
+const TURNS_MOST: u32 = 3;
 /// Length of a trial whose loads take turns: each has some 12 windows.
 pub(super) const IN_TURNS: Span = Span::from_millis(1_000);
 
 impl Explainer<'_> {
-    /// The model of a frame's cost. Where the trials are too few for one, there are up to as many again. What was predicted
-    /// is not asked.
+    /// The model of a frame's cost. Where the trials are too few for one, there are more. What was predicted is not asked.
     pub(super) fn model(
         &mut self,
         turns: u32,
@@ -37,7 +38,7 @@ impl Explainer<'_> {
             let measured = Measured::new(&saturated.tried, lower, &self.turned, self.sends);
             let found = model::fit(&measured, threads, limited_by);
             let is_short = matches!(found, Err(NoModel::Short(_)));
-            if !is_short || turn == 2 * turns || self.depth == Depth::Saturation {
+            if !is_short || turn == TURNS_MOST * turns || self.depth == Depth::Saturation {
                 return Ok(found);
             }
             let rates = saturated.tried.iter().map(|one| one.forwards().fps());
