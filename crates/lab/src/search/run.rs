@@ -46,8 +46,7 @@ pub fn bisect(
 }
 
 /// Searches until the search is done or the time is spent; where nothing has passed by then, at a few lower loads more.
-/// Returns what was found for each goal. `state` is that of the machine at overload: trials in it may find by themselves
-/// what all trials together leave open.
+/// Returns what was found for each goal. `state` is that of the machine at overload: trials in it may decide alone.
 pub(crate) fn run(
     measurer: &mut dyn Measurer,
     search: &mut dyn Search,
@@ -85,8 +84,8 @@ pub(crate) fn run(
 /// A trial as the search learned it, and as a whole.
 type Ran = (Learned, Judged);
 
-/// What all trials say, or those of this state alone: these where they have a complete result, or where they have any and
-/// all trials together have none that is complete.
+/// The results of all trials. Trials in this state decide alone if they found a rate, and if either their result is complete
+/// or that of all trials is not.
 fn each(search: &dyn Search, run: Vec<Ran>, state: Option<At>) -> Vec<Searched> {
     let all = search.found_so_far();
     let (here, elsewhere): (Vec<Ran>, Vec<Ran>) = match state {
