@@ -141,9 +141,6 @@ pub fn one_line(error: &Error, typed: &[String]) -> String {
         ErrorKind::InvalidSubcommand => {
             let word = context(error, ContextKind::InvalidSubcommand);
             match error.get(ContextKind::SuggestedSubcommand) {
-                _ if (verb.as_str(), word.as_str()) == ("mpps records", "show") => {
-                    format!("{verb} has no \"{word}\": mpps show RUN shows the record of a run")
-                }
                 Some(ContextValue::Strings(alike)) if !alike.is_empty() => {
                     format!(
                         "{verb} has no \"{word}\": did you mean {}?",
@@ -393,7 +390,10 @@ mod tests {
                 "bed rise",
                 "mpps bed has no \"rise\": give one of: up, down, shell, list",
             ),
-            ("records show x", "mpps show RUN"),
+            (
+                "records shw x",
+                "mpps records has no \"shw\": did you mean show?",
+            ),
             ("bed", "no verb given: give one of: up, down, shell, list"),
             ("", "no verb given: give one of: throughput"),
         ] {
