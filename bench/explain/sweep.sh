@@ -16,7 +16,7 @@ bench/machine.sh > "$out/machine.txt"
 	echo "Sweeps of \`mpps explain\`, one after the other. \`mpps show FILE\` prints what follows."
 	for axis in "${axes[@]}"; do
 		record="$out/${axis%%=*}.jsonl"
-		rm -f "$record"
+		rm -f "$record" "$record.xz"
 		# Along the frame sizes there is no one size.
 		size=(--frame 64)
 		[ "${axis%%=*}" != frame ] || size=()

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 const SYSTEMD: &str = "/lib/systemd/systemd";
-/// What the scripts look at: the service, ours, and a sysctl.
+/// Shell functions of the scripts: state of two services and a sysctl, and calls of mpps tune.
 const STATE: &str = "state() { echo $*: $(systemctl is-active irqbalance mpps-tune) $(cat /proc/sys/net/ipv4/ip_forward); }
 tune() { ./mpps tune \"$@\" > told 2>&1 || cat told; }
 apply() { tune apply --profile router --only irqbalance,ip_forward --allow-system-changes --no-confirm \"$@\"; }
