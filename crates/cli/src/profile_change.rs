@@ -3,7 +3,8 @@
 use crate::exit::Exit;
 use mpps_method::stage::{Change, Spent, changes};
 use mpps_record::{Interval, PartChange, PartCost, ProfileChange, ProfileLine, ProfiledLoad};
-use mpps_report::profile::{is_beds, saturated};
+use mpps_report::profile::saturated;
+use mpps_report::stage::is_beds;
 
 /// The second profile against the first at saturation. Differences up to the share `alike` of a part are none.
 pub fn profile_change(one: &ProfileLine, other: &ProfileLine, alike: f64) -> ProfileChange {

@@ -1,9 +1,9 @@
 //! A campaign on the page: what came of it, its plots, its claims, its cells, and the run of each cell folded.
 
+mod plots;
+
 use crate::campaign::CampaignRun;
-use crate::plots;
 use crate::section::{title, unfinished};
-use crate::sentence;
 use maud::{Markup, html};
 use mpps_record::Run;
 
@@ -53,7 +53,7 @@ fn first_screen(campaign: &CampaignRun<'_>) -> Markup {
             }
             dt { "Answer" }
             dd.answer {
-                @for told in sentence::other_answers(campaign.run) { p { (told) } }
+                p { (campaign.answer()) }
                 @if let Some(counted) = campaign.counted_claims() { p { (counted) "." } }
                 @if let Some(error) = unfinished(campaign.run) { p { (error) } }
             }

@@ -18,7 +18,7 @@ mod sweep;
 pub use result::{at_overload, lossless, without_loss};
 
 use crate::chart::Chart;
-use crate::metrics::{Gauges, Labels};
+use crate::gauges::{Gauges, Labels};
 use crate::number;
 use crate::table::Table;
 use maud::Markup;

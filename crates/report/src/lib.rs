@@ -9,14 +9,18 @@
 )]
 #![forbid(unsafe_code)]
 
+mod answers;
 mod burn;
 pub mod campaign;
 mod campaign_page;
+pub mod cell;
 mod chart;
 mod csv;
 pub mod doubts;
 pub mod flame;
+mod gauges;
 pub mod headline;
+mod interaction;
 pub mod interval;
 mod kind;
 mod machine;
@@ -36,6 +40,7 @@ mod scale;
 mod section;
 pub mod sentence;
 mod source;
+pub mod stage;
 mod suite;
 pub mod sweep;
 mod table;

@@ -1,6 +1,7 @@
 //! A summary that a person pastes into an issue: the answer, its table, its doubts, the machine.
 
-use crate::campaign::CampaignRun;
+use crate::answers;
+use crate::campaign::{self, CampaignRun};
 use crate::doubts::Raised;
 use crate::headline::answer;
 use crate::machine::{command, machine_line};
@@ -9,7 +10,7 @@ use crate::row::Row;
 use crate::section::{title, unfinished};
 use crate::sentence;
 use crate::source::Gathered;
-use crate::table::{self, Table};
+use crate::table::Table;
 use mpps_record::Run;
 use std::fmt::Write;
 
@@ -36,7 +37,7 @@ pub fn markdown(all: &Gathered) -> String {
 /// What came of a campaign, its claims, its cells.
 fn campaign_summary(file: &str, campaign: &CampaignRun<'_>) -> String {
     let counted = campaign.counted_claims().into_iter();
-    let told = sentence::other_answers(campaign.run).into_iter();
+    let told = std::iter::once(campaign.answer());
     let told = told.chain(counted.map(|counted| counted + "."));
     let told = told.chain(unfinished(campaign.run));
     let told: String = told
@@ -79,7 +80,7 @@ fn summary(file: &str, run: &Run) -> String {
         let (told, limited) = (plain(&told), plain(&limited.join(" ")));
         say(format!("**{subject}: {simulated}{told}** {limited}"));
     }
-    for told in sentence::other_answers(run) {
+    for told in campaign::other_answers(run) {
         say(format!("**{}**", plain(&told)));
     }
     let begin = run.begin.as_ref();
@@ -87,7 +88,7 @@ fn summary(file: &str, run: &Run) -> String {
         .into_iter()
         .for_each(|line| say(plain(&line)));
     let parts = parts(run);
-    for table in parts.iter().filter_map(|(_, part)| table::results(part)) {
+    for table in parts.iter().filter_map(|(_, part)| answers::table(part)) {
         say(rows(&table));
     }
     let doubts = Raised::of_run(run);

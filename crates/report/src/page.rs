@@ -1,6 +1,6 @@
 //! The page: what is wrong with the files, a summary where there are several runs, a section for each.
 
-use crate::campaign::CampaignRun;
+use crate::campaign::{self, CampaignRun};
 use crate::campaign_page::campaign_section;
 use crate::chart;
 use crate::flame;
@@ -9,7 +9,6 @@ use crate::number;
 use crate::raw::{Packed, Raw};
 use crate::row::Row;
 use crate::section::{gravest, moment, section};
-use crate::sentence;
 use crate::source::Gathered;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use mpps_record::{Comparability, Run};
@@ -24,7 +23,7 @@ const PROBLEMS: usize = 4;
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 /// Its `:root` has the colours of drawings too.
-pub const STYLE: &str = include_str!("page.css");
+const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// One page of all runs. It needs no other file and no network.
@@ -141,7 +140,7 @@ fn rows(run: &Run, id: &str) -> Markup {
             tr {
                 td { (link) }
                 td { (begun) }
-                td colspan="4" { (sentence::other_answers(run).join(" ")) }
+                td colspan="4" { (campaign::other_answers(run).join(" ")) }
                 td { (gravest(run)) }
             }
         }

@@ -1,6 +1,6 @@
 //! A run of `mpps rfc2544` taken apart. Each part becomes a run of its own verb, so that it is shown like one.
 
-use crate::sentence;
+use crate::answers;
 use mpps_record::{Run, TrialLine};
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ pub fn parts(run: &Run) -> Vec<(Option<String>, Cow<'_, Run>)> {
         let heading = format!("mpps {verb} (RFC 2544 section {section})");
         (Some(heading), part(run, verb))
     });
-    let told = parts.filter(|(_, part)| sentence::is_answered(part));
+    let told = parts.filter(|(_, part)| answers::is_answered(part));
     told.map(|(heading, part)| (heading, Cow::Owned(part)))
         .collect()
 }

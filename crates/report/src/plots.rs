@@ -1,7 +1,6 @@
 //! The plots of a run. Each is `None` where the record has nothing to draw.
 
 mod bursts;
-mod campaigns;
 mod comparisons;
 mod curves;
 mod effects;
@@ -14,11 +13,10 @@ mod sweeps;
 mod trials;
 
 pub use bursts::{bursts, recoveries, resets};
-pub use campaigns::{scenarios, settings};
 pub use comparisons::comparisons;
 pub use curves::curves;
 pub use effects::effects;
-pub use frames::{cost, rates};
+pub use frames::{cost, rate_axis, rates};
 pub use latency::{latencies, latency, latency_histogram};
 pub use overloads::overloads;
 pub use points::{destinations, routes, scale_cost, scale_rate};

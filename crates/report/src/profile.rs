@@ -4,14 +4,13 @@ use crate::burn;
 use crate::flame::{self, Frame, Stack};
 use crate::number;
 use crate::profile_change;
+use crate::stage::is_beds;
 use maud::{Markup, html};
 use mpps_record::{
     CostModel, FoldedStack, FunctionCost, Interval, PartCost, ProfileLine, ProfiledAgainst,
     ProfiledLoad, ProfiledWire,
 };
 
-/// Stages of the bed, which stand in place of NICs.
-const BEDS: [&str; 2] = ["virtual NIC", "exit"];
 /// Stacks are weighed in ns of so many frames, because other programs want whole numbers.
 const FRAMES: f64 = 1_000.0;
 const UNIT: &str = "ns of 1 000 frames";
@@ -21,12 +20,6 @@ const NAMED: usize = 3;
 /// A table of the parts of a frame's cost.
 pub const COLUMNS: &str =
     "frame;by;part;ns a frame;95 % interval;the wire's;of the whole;samples;most of it";
-
-/// Whether a stage is the bed's, not the router's.
-#[must_use]
-pub fn is_beds(stage: &str) -> bool {
-    BEDS.contains(&stage)
-}
 
 /// The saturated load, if its cost is known by stage.
 #[must_use]

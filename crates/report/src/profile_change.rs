@@ -1,7 +1,7 @@
 //! What a frame's time gained or lost: between two profiles of `mpps explain`, or between two set-ups that took turns.
 
 use crate::number;
-use crate::profile::is_beds;
+use crate::stage::is_beds;
 use mpps_record::{Interval, PartChange, ProfileChange, ProfiledAgainst};
 
 /// `conntrack against none: +211 ns a frame for the router (190 to 230). By stage: prerouting +150 (120 to 180), rest no

@@ -1,5 +1,7 @@
 //! A run's section: its first screen, its plots, its trials, its machine.
 
+use crate::answers;
+use crate::campaign;
 use crate::chart::Chart;
 use crate::doubts::Raised;
 use crate::headline::answer;
@@ -12,7 +14,6 @@ use crate::plots;
 use crate::row::Row;
 use crate::sentence;
 use crate::suite::suite;
-use crate::table;
 use crate::trial::Figures;
 use maud::{Markup, html};
 use mpps_record::{Run, TrialLine};
@@ -79,7 +80,7 @@ fn first_screen(run: &Run) -> Markup {
                 (answer(row))
             }
         }
-        @for told in sentence::other_answers(run) { p { (told) } }
+        @for told in campaign::other_answers(run) { p { (told) } }
     };
     html! {
         dl.first {
@@ -129,7 +130,7 @@ fn first_screen(run: &Run) -> Markup {
 /// What a run with an answer lacks all the same.
 #[must_use]
 pub fn unfinished(run: &Run) -> Option<String> {
-    if !sentence::is_answered(run) && run.campaign.is_none() {
+    if !answers::is_answered(run) && run.campaign.is_none() {
         return None;
     }
     match &run.end {
@@ -200,7 +201,7 @@ fn plots(run: &Run) -> Markup {
             draw(plots::search(run, frame));
         }
         // Of other jobs the trials are those of several routers, or their plots are above.
-        if !sentence::is_answered(run) || !run.results.is_empty() {
+        if !answers::is_answered(run) || !run.results.is_empty() {
             draw(plots::forwarding(run, frame));
             draw(plots::loss(run, frame));
         }
@@ -229,7 +230,7 @@ fn frames(run: &Run) -> Vec<&str> {
 
 /// What has no sentence of its own on the first screen.
 fn results(run: &Run) -> Markup {
-    let Some(table) = table::results(run) else {
+    let Some(table) = answers::table(run) else {
         return html! {};
     };
     html! {

@@ -10,14 +10,11 @@ pub(crate) use overload::OVERLOADED;
 pub use overload::{overload, spread};
 pub use timed::{burst, latency, recovery, reset};
 
-use crate::campaign::CampaignRun;
 use crate::headline::median;
-use crate::kind::kinds;
 use crate::number::{self, Known, percent_or_under as percent};
-use crate::verdict::interaction;
 use mpps_record::{
-    Answer, CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, LoadLine, Measured,
-    Part, Place, PointLine, ResultLine, Run, RunLine, Stability, Verdict,
+    CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, Measured, Part, Place,
+    PointLine, ResultLine, RunLine, Stability, Verdict,
 };
 
 /// What the run was to find, of which traffic, where.
@@ -181,54 +178,6 @@ fn cost_of_a_frame(cost: &FrameCost) -> String {
         ends(&cost.router_ns),
         ends(&cost.bed_ns)
     )
-}
-
-/// The answers of a run beside its results, a sentence each: its points, its faults, what its job has for each frame size,
-/// or why there is nothing. Of a campaign how many cells were measured.
-#[must_use]
-pub fn other_answers(run: &Run) -> Vec<String> {
-    if let Some(campaign) = CampaignRun::new(run, &[]) {
-        return vec![campaign.counted() + "."];
-    }
-    let begin = run.begin.as_ref();
-    let simulated = begin.is_some_and(|begin| matches!(begin.bed, Place::Simulated { .. }));
-    let simulated = simulated || run.curves.iter().any(|curve| curve.simulated);
-    let told: Vec<String> = kinds(run)
-        .iter()
-        .flat_map(|lines| lines.sentences())
-        .chain(interaction::sentences(run))
-        .collect();
-    if told.is_empty() && run.results.is_empty() {
-        return vec![other_answer(run)];
-    }
-    let prefix = if simulated { "Simulated: " } else { "" };
-    let whole = |told: String| format!("{prefix}{told}.");
-    told.into_iter().map(whole).collect()
-}
-
-/// Whether the run has a line of the kind that its job is for. Loads of `mpps trial` have no sentence.
-#[must_use]
-pub fn is_answered(run: &Run) -> bool {
-    let mut answers = run.answers().into_iter();
-    answers.any(|lines| lines.job() != LoadLine::JOB && !lines.is_empty())
-}
-
-fn other_answer(run: &Run) -> String {
-    let trials = number::plural(run.trials.len(), "trial");
-    let fixed = run
-        .begin
-        .as_ref()
-        .is_some_and(|begin| begin.plan.fixed.is_some());
-    match &run.end {
-        Some(end) => match &end.error {
-            Some(error) => format!("There is no result: {error}. The run has {trials}."),
-            None if fixed => format!("The run has {trials} at the loads below."),
-            None => format!("There is no result. The run has {trials}."),
-        },
-        None => format!(
-            "There is no result: the record ends after {trials}, because the run was killed or is under way."
-        ),
-    }
 }
 
 /// `64 B: nothing lost up to 60 % (1.22M frames/s); at 70 % 3.2 % lost; at 100 % (2.03M) 35 % lost, 1.31M forwarded`.

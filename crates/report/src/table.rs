@@ -1,9 +1,6 @@
-//! The results of a run as one table, whatever its job found. A page has room for longer names of columns than the
-//! terminal, and for more columns.
+//! A table of a page or a summary.
 
-use crate::kind::kinds;
 use maud::{Markup, html};
-use mpps_record::Run;
 
 /// Names of columns, and rows.
 pub struct Table {
@@ -52,13 +49,6 @@ fn sort_key(cell: &str) -> Option<String> {
         .replace('\u{202f}', "");
     let number: f64 = digits.parse().ok()?;
     Some((number * size).to_string())
-}
-
-/// The table of a run. `None` where there are no results.
-#[must_use]
-pub fn results(run: &Run) -> Option<Table> {
-    let mut tables = kinds(run).into_iter().map(|lines| lines.table());
-    tables.find(|table| !table.rows.is_empty())
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! What becomes of a published claim here: the number that decides it, with its interval, against the claim's bounds.
 
-pub mod interaction;
 mod overload;
 
-use crate::campaign::MeasuredCell;
+use crate::cell::MeasuredCell;
 use crate::headline::is_bound;
+use crate::interaction::interaction;
 use crate::number;
-use crate::profile::is_beds;
 use crate::row::Row;
+use crate::stage::is_beds;
 use mpps_record::{
     Check, Difference, Finding, Interval, Looked, ResultLine, Run, Statement, SweepPoint,
     TrialLine, is_same_distance,
@@ -166,7 +166,7 @@ fn numbers(check: &Check, run: &Run) -> Result<Vec<Number>, String> {
     let one = |value| vec![Number { name: None, value }];
     match &check.of {
         Looked::RateChange => rate_changes(run),
-        Looked::Interaction => interaction::interactions(run),
+        Looked::Interaction => interactions(run),
         Looked::RateEvenness => evenness(&run.results).map(one),
         Looked::StageGrowth(stage) => Ends::new(run)?.growth(stage).map(one),
         Looked::StagesGrowth(stage) => worst_growth(check, &Ends::new(run)?, stage),
@@ -195,6 +195,17 @@ fn change(found: &Difference) -> Result<Interval<f64>, String> {
     let is_told = |rate: &Interval<f64>| decided || (rate.low <= 0.0 && rate.high >= 0.0);
     let rate = found.told_rate_change().filter(is_told);
     rate.ok_or_else(|| found.to_string())
+}
+
+/// The rate of both changes together, against what the two alone predict: of each frame size.
+fn interactions(run: &Run) -> Result<Vec<Number>, String> {
+    let several = run.comparisons.len() > 1;
+    let each = run.comparisons.iter().map(|line| {
+        let name = several.then(|| number::frame(&line.frame));
+        let value = interaction(line, run)?;
+        Ok(Number { name, value })
+    });
+    some(each, "the run has no comparison")
 }
 
 /// All of them, or why there is none.

@@ -2,7 +2,8 @@
 
 use super::columns::columns;
 use super::wrap::prose;
-use mpps_report::campaign::{CampaignRun, State};
+use mpps_report::campaign::CampaignRun;
+use mpps_report::cell::State;
 use mpps_report::verdict::Judged;
 
 /// What a campaign that has just ended came to; the rest is in its record.

@@ -11,6 +11,7 @@ use crate::outcome::Outcome;
 use mpps_record::{
     Evidence, FunctionCost, Hardware, Interval, PartCost, ProfileLine, ProfiledLoad, Run,
 };
+use mpps_report::stage::is_beds;
 use mpps_report::{number, profile};
 
 /// Functions named for a part, and columns for them.
@@ -118,7 +119,7 @@ pub(super) fn part_table(
     let parts = parts(load).into_iter();
     let shown = parts.filter(|part| verbose || part.samples > 0 || through(part) >= 0.5);
     rows.extend(shown.map(|part| {
-        let star = if wire.is_none() && profile::is_beds(&part.part) {
+        let star = if wire.is_none() && is_beds(&part.part) {
             " *"
         } else {
             ""

@@ -3,7 +3,8 @@
 use super::columns;
 use super::wrap::prose;
 use mpps_record::{PartChange, PartCost, ProfileLine, ProfiledAgainst, ProfiledLoad};
-use mpps_report::{number, profile, profile_change};
+use mpps_report::stage::is_beds;
+use mpps_report::{number, profile_change};
 use std::fmt::Write;
 
 /// Of the other set-up's name in the tables' head.
@@ -53,11 +54,7 @@ pub fn explained_against(
 }
 
 fn row(change: &PartChange, own: f64, base: f64) -> [String; 6] {
-    let bed = if profile::is_beds(&change.part) {
-        " *"
-    } else {
-        ""
-    };
+    let bed = if is_beds(&change.part) { " *" } else { "" };
     let ns = change.ns.rounded();
     [
         format!("{}{bed}", change.part),

@@ -4,9 +4,9 @@ use super::document::document;
 use super::headed;
 use crate::records::{Kept, Shelf};
 use mpps_record::Run;
-use mpps_report::campaign::CampaignRun;
+use mpps_report::Row;
+use mpps_report::campaign::{CampaignRun, other_answers};
 use mpps_report::number::{Known, plural};
-use mpps_report::{Row, sentence};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -109,7 +109,7 @@ fn in_few_words(run: &Run) -> String {
         format!("{}: {}{more}", row.name, rates.join(", "))
     });
     first.unwrap_or_else(|| match run.loads.len() {
-        0 => sentence::other_answers(run).join(" "),
+        0 => other_answers(run).join(" "),
         loads => plural(loads, "load"),
     })
 }

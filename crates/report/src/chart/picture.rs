@@ -1,9 +1,10 @@
 //! Charts as a picture of their own: one SVG that needs nothing beside it.
 
 use super::{Chart, STYLE, WIDTH, class, sample};
-use crate::page;
 use maud::{Markup, PreEscaped, html};
 
+/// The style sheet of pages, which has the colours.
+const PAGE: &str = include_str!("../page.css");
 /// Charts side by side.
 const COLUMNS: usize = 2;
 /// Between two charts, and around all of them.
@@ -69,7 +70,7 @@ fn framed(heading: &[&str], (width, height): (f64, f64), body: &Markup) -> Strin
 /// The style sheet with colours for paper in place of their names, which few programs but browsers know.
 fn style() -> String {
     let colour = |name: &str| {
-        let rest = page::STYLE.split_once(&format!("--{name}: "));
+        let rest = PAGE.split_once(&format!("--{name}: "));
         rest.and_then(|(_, rest)| rest.split(';').next())
     };
     let named = |style: String, name: &&str| {

@@ -2,7 +2,7 @@
 
 use super::{Shown, dash, time, whole};
 use crate::chart::Chart;
-use crate::metrics::{Gauges, Labels, framed, seconds, with};
+use crate::gauges::{Gauges, Labels, framed, seconds, with};
 use crate::table::Table;
 use crate::{number, plots, sentence};
 use mpps_record::{BurstLine, Run};

@@ -1,7 +1,7 @@
 //! Planted faults of `mpps calibrate`.
 
 use super::{Shown, dash};
-use crate::metrics::{Gauges, Labels, with};
+use crate::gauges::{Gauges, Labels, with};
 use crate::table::Table;
 use mpps_record::{CalibrationLine, Run};
 

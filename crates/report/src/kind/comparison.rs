@@ -2,8 +2,8 @@
 
 use super::{Shown, TrialPlot, dash, whole};
 use crate::chart::Chart;
+use crate::gauges::{Gauges, Labels, MAXIMUM, NS, framed, with};
 use crate::interval::interval_name;
-use crate::metrics::{Gauges, Labels, MAXIMUM, NS, framed, with};
 use crate::table::Table;
 use crate::{number, plots, sentence};
 use mpps_record::{ComparisonLine, Difference, Interval, Run, Variant};

@@ -2,7 +2,7 @@
 
 use super::{Shown, dash, share};
 use crate::chart::Chart;
-use crate::metrics::{BUSY, Gauges, Labels, with};
+use crate::gauges::{BUSY, Gauges, Labels, with};
 use crate::table::Table;
 use crate::{number, plots, sentence};
 use mpps_record::{CurveLine, CurvePoint, Run, Verdict};

@@ -2,7 +2,7 @@
 
 use super::{Shown, dash};
 use crate::chart::Chart;
-use crate::metrics::{Gauges, Labels, NS, framed, with};
+use crate::gauges::{Gauges, Labels, NS, framed, with};
 use crate::plots;
 use crate::profile_change::by_part;
 use crate::table::Table;

@@ -2,7 +2,7 @@
 
 use super::{Shown, TrialPlot, dash, time};
 use crate::chart::Chart;
-use crate::metrics::{Gauges, LATENCY, Labels, seconds, with};
+use crate::gauges::{Gauges, LATENCY, Labels, seconds, with};
 use crate::table::Table;
 use crate::{number, plots, sentence};
 use mpps_record::{LatencyLine, LatencyLoad, PERCENTS, PathLatency, Run};

@@ -2,8 +2,8 @@
 
 use super::{Shown, TrialPlot, dash, whole};
 use crate::chart::Chart;
+use crate::gauges::{DOUBTS, Gauges, Labels, MAXIMUM, costs, reads, with};
 use crate::interval::{interval_name, rounds_of_points};
-use crate::metrics::{DOUBTS, Gauges, Labels, MAXIMUM, costs, reads, with};
 use crate::number;
 use crate::plots::{self, destinations, routes};
 use crate::sentence::table_size;

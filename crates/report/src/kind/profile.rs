@@ -2,8 +2,9 @@
 
 use super::{Shown, TrialPlot};
 use crate::chart::Chart;
-use crate::metrics::{Gauges, Labels, NS, framed, with};
-use crate::profile::{COLUMNS, is_beds, rows, saturated, section, sentence};
+use crate::gauges::{Gauges, Labels, NS, framed, with};
+use crate::profile::{COLUMNS, rows, saturated, section, sentence};
+use crate::stage::is_beds;
 use crate::table::Table;
 use crate::{plots, published};
 use maud::Markup;

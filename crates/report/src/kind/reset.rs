@@ -2,7 +2,7 @@
 
 use super::{Shown, dash, time};
 use crate::chart::Chart;
-use crate::metrics::{Gauges, Labels, seconds, with};
+use crate::gauges::{Gauges, Labels, seconds, with};
 use crate::table::Table;
 use crate::{number, plots, sentence};
 use mpps_record::{ResetLine, Run};

@@ -2,10 +2,10 @@
 
 use super::{Shown, dash, share};
 use crate::chart::Chart;
-use crate::headline::{at_least_forwarded, is_bound};
-use crate::metrics::{
+use crate::gauges::{
     BUSY, DOUBTS, Gauges, Labels, MAXIMUM, TRIAL_LATENCY, costs, reads, seconds, with,
 };
+use crate::headline::{at_least_forwarded, is_bound};
 use crate::row::Row;
 use crate::table::Table;
 use crate::{number, plots};

@@ -2,7 +2,7 @@
 
 use super::{Shown, TrialPlot};
 use crate::chart::Chart;
-use crate::metrics::{Gauges, Labels, NS, with};
+use crate::gauges::{Gauges, Labels, NS, with};
 use crate::plots;
 use crate::sweep::{COLUMNS, row, section, sentence};
 use crate::table::Table;

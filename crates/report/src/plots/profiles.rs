@@ -2,8 +2,9 @@
 
 use crate::chart::{Axis, Chart, Kind, Point, STYLES, Series};
 use crate::number;
-use crate::profile::{is_beds, saturated};
+use crate::profile::saturated;
 use crate::scale::Scale;
+use crate::stage::is_beds;
 use mpps_record::{CostModel, PartCost, ProfileLine, ProfiledLoad};
 
 const ZERO: Scale = Scale::Linear { from_zero: true };

@@ -1,6 +1,5 @@
 //! Whether two changes add up: a comparison of four variants, which are neither change, each alone, and both.
 
-use super::{Number, some};
 use crate::number;
 use mpps_record::{ComparisonLine, Interval, Run};
 
@@ -11,18 +10,7 @@ const OVERLOADED: f64 = 0.95;
 /// The probability that the median lies beyond one end of an interval.
 const BEYOND: f64 = 0.025;
 
-/// The rate of both changes together, against what the two alone predict: of each frame size.
-pub fn interactions(run: &Run) -> Result<Vec<Number>, String> {
-    let several = run.comparisons.len() > 1;
-    let each = run.comparisons.iter().map(|line| {
-        let name = several.then(|| number::frame(&line.frame));
-        let value = interaction(line, run)?;
-        Ok(Number { name, value })
-    });
-    some(each, "the run has no comparison")
-}
-
-/// The same in a sentence for each comparison whose fourth variant is called "both".
+/// A sentence for each comparison whose fourth variant is called "both".
 pub fn sentences(run: &Run) -> Vec<String> {
     let told = run.comparisons.iter().filter_map(|line| {
         let [_, one, other, both] = line.variants.as_slice() else {
@@ -42,8 +30,9 @@ pub fn sentences(run: &Run) -> Vec<String> {
     told.collect()
 }
 
-/// Of each round: both / (first * second) * neither, less 1. Variants take turns within a round, so it contains no drift.
-fn interaction(line: &ComparisonLine, run: &Run) -> Result<Interval<f64>, String> {
+/// The rate of both changes together against what the two alone predict. Of each round: both / (first * second) * neither,
+/// less 1. Variants take turns within a round, so it contains no drift.
+pub fn interaction(line: &ComparisonLine, run: &Run) -> Result<Interval<f64>, String> {
     let [neither, one, other, both] = line.variants.as_slice() else {
         return Err("an interaction needs four variants".to_owned());
     };
@@ -127,12 +116,13 @@ mod tests {
         run
     }
 
+    fn of_first(run: &Run) -> Result<Interval<f64>, String> {
+        interaction(&run.comparisons[0], run)
+    }
+
     #[test]
     fn changes_that_multiply_do_not_interact() {
-        let found = interactions(&run([1000.0, 500.0, 800.0, 400.0], 12)).expect("a number");
-        let [Number { value, .. }] = found.as_slice() else {
-            panic!("{found:?}");
-        };
+        let value = of_first(&run([1000.0, 500.0, 800.0, 400.0], 12)).expect("a number");
         assert!(value.low > -1e-9 && value.high < 1e-9, "{value:?}");
     }
 
@@ -142,8 +132,7 @@ mod tests {
         let mut run = run([1000.0, 500.0, 800.0, 320.0], 12);
         // A round with a disturbed turn does not count.
         run.trials[3].forwarded_undisturbed_fps = None;
-        let found = interactions(&run).expect("a number");
-        let value = found[0].value;
+        let value = of_first(&run).expect("a number");
         assert!((value.median + 0.2).abs() < 1e-9, "{value:?}");
         assert!(value.low <= value.median && value.high < -0.19, "{value:?}");
         assert!(sentences(&run).is_empty());
@@ -158,15 +147,15 @@ mod tests {
 
     #[test]
     fn too_few_rounds_and_other_comparisons_say_so() {
-        let few = interactions(&run([1.0; 4], 5)).expect_err("5 rounds");
+        let few = of_first(&run([1.0; 4], 5)).expect_err("5 rounds");
         assert_eq!(few, "5 undisturbed rounds, and an interval needs 6");
         let mut idle = run([1.0; 4], 6);
         idle.trials[2].offered_fps = 1.0;
-        let few = interactions(&idle).expect_err("one router was not overloaded");
+        let few = of_first(&idle).expect_err("one router was not overloaded");
         assert_eq!(few, "5 undisturbed rounds, and an interval needs 6");
         let mut three = run([1.0; 4], 6);
         three.comparisons[0].variants.pop();
-        let why = interactions(&three).expect_err("3 variants");
+        let why = of_first(&three).expect_err("3 variants");
         assert_eq!(why, "an interaction needs four variants");
         assert_eq!([6, 8, 9, 12, 20].map(cut), [0, 0, 1, 2, 5]);
     }

@@ -1,9 +1,10 @@
 //! A campaign: frames/s of each scenario beside the published figures, and what each variant changes.
 
-use super::frames::rate_axis;
-use crate::campaign::{CampaignRun, MeasuredCell, Rate};
+use crate::campaign::CampaignRun;
+use crate::cell::{MeasuredCell, Rate};
 use crate::chart::{Axis, Chart, Kind, Point, STYLES, Series};
 use crate::number;
+use crate::plots::rate_axis;
 use crate::scale::Scale;
 use mpps_record::{Difference, Interval};
 
