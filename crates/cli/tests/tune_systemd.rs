@@ -6,7 +6,7 @@ use std::process::Command;
 
 const SYSTEMD: &str = "/lib/systemd/systemd";
 /// Shell functions of the scripts: state of two services and a sysctl, and calls of mpps tune.
-const STATE: &str = "state() { echo $*: $(systemctl is-active irqbalance mpps-tune) $(cat /proc/sys/net/ipv4/ip_forward); }
+const FUNCTIONS: &str = "state() { echo $*: $(systemctl is-active irqbalance mpps-tune) $(cat /proc/sys/net/ipv4/ip_forward); }
 tune() { ./mpps tune \"$@\" > told 2>&1 || cat told; }
 apply() { tune apply --profile router --only irqbalance,ip_forward --allow-system-changes --no-confirm \"$@\"; }
 ";
@@ -18,14 +18,14 @@ fn boots(scripts: &[&str]) -> String {
     command.args([
         "-s",
         "KILL",
-        "120",
+        "200",
         "unshare",
         "--mount",
         "--kill-child=KILL",
         "--fork",
     ]);
     command.args(["sh", script, MPPS]);
-    command.args(scripts.iter().map(|script| format!("{STATE}{script}")));
+    command.args(scripts.iter().map(|script| format!("{FUNCTIONS}{script}")));
     let ended = run(&mut command);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     ended.stdout
@@ -42,7 +42,7 @@ fn a_service_and_kept_settings_under_systemd() {
     }
     let said = boots(&[
         "state booted; apply; state applied; tune revert; state reverted; apply --persist; state kept",
-        "state booted again; tune revert --persisted; ls /etc/mpps /etc/systemd/system /etc/sysctl.d/90-mpps.conf 2> lacking",
+        "state booted again; tune revert --persisted; ls /etc/mpps /etc/systemd/system /etc/sysctl.d/90-mpps.conf 2> /dev/null",
         "state booted last",
     ]);
     let wanted = [

@@ -113,6 +113,9 @@ pub struct StandsOn {
     /// Those of the search.
     #[serde(default)]
     pub search_trials: Vec<u32>,
+    /// Those of them that do not count, because the machine was in another state.
+    #[serde(default)]
+    pub left_out_trials: Vec<u32>,
     /// The one the figures come from.
     pub stands_on_trial: Option<u32>,
 }

@@ -102,6 +102,7 @@ pub fn result_line(finding: &Finding, plan: &ThroughputPlan, stands: StandsOn) -
             .zip(plan.traffic.flow_length)
             .map(|(rate, frames)| rate.fps() / f64::from(frames.max(1))),
         stands_on: StandsOn {
+            left_out_trials: finding.left_out.clone(),
             stands_on_trial: finding.stands_on.filter(|_| trial.is_some()),
             ..stands
         },

@@ -192,7 +192,7 @@ fn compare(
     let is_common = |(_, found): &Compared| !matches!(found, Err(NO_SIZE));
     ensure!(
         compared.iter().any(is_common),
-        "the two records have no frame size in common"
+        "the two records have no frame size in common: measure one of them again with --frame of the other"
     );
     Ok(compared)
 }

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// plot goes to the file named, or beside the record.
 ///
 /// # Errors
-/// One line that names the remedy; nothing is left behind.
+/// One line that names the remedy. A bed of its own is lowered by then. The error names routes left in a kept bed.
 pub fn measure(
     output: &OutputArgs,
     plot: Option<&Path>,

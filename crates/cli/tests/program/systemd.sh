@@ -1,7 +1,7 @@
 #!/bin/sh
-# Boots systemd again and again on one layer over this machine's files, in namespaces of its own, and prints what each
-# script says that is run at the end of a boot. Of this machine it can change nothing: what it writes is on the layer, and
-# of /proc/sys only the part of its own network namespace may be written.
+# Boots systemd once for each script, in namespaces of its own, and prints what the script says at the end of its boot.
+# All boots share one layer over this machine's files. This machine is not changed: files are written to the layer. Of
+# /proc/sys, only the part of its own network namespace can be written.
 # usage: unshare --mount systemd.sh MPPS SCRIPT...     (as root)
 set -eu
 if [ "$1" = boot ]; then
@@ -13,7 +13,7 @@ if [ "$1" = boot ]; then
 	mount -o remount,bind,ro "$root/proc/sys"
 	mount --bind "$root/mnt/sys/net" "$root/proc/sys/net"
 	umount -l "$root/mnt"
-	# A file that a machine has in its own network namespace alone.
+	# Only the first network namespace of a machine has this file: mpps then changes settings of the whole machine.
 	mount -t tmpfs tmpfs "$root/proc/sys/net/core"
 	echo 64 > "$root/proc/sys/net/core/dev_weight"
 	mount -t sysfs -o ro sysfs "$root/sys"
@@ -23,7 +23,7 @@ if [ "$1" = boot ]; then
 		touch "$root/dev/$node"
 		mount --bind "/dev/$node" "$root/dev/$node"
 	done
-	# Of units it knows those of the test and those that mpps writes.
+	# Systemd knows only the units of the test and those that mpps writes.
 	mount --bind "$2/units" "$root/etc/systemd/system"
 	mkdir "$root/run/test"
 	mount --bind "$2/test" "$root/run/test"
@@ -64,7 +64,12 @@ for script in "$@"; do
 	unshare --mount --pid --net --uts --ipc --cgroup --fork --kill-child=KILL \
 		sh "$0" boot "$folder" "$mpps" < /dev/null > console 2>&1 &
 	booted=$!
-	while kill -0 "$booted" 2> /dev/null && [ ! -e done ]; do sleep 0.1; done
+	# A boot takes a second or two. One that hangs prints its console too.
+	looks=0
+	while kill -0 "$booted" 2> /dev/null && [ ! -e done ] && [ "$looks" -lt 600 ]; do
+		sleep 0.1
+		looks=$((looks + 1))
+	done
 	kill -KILL "$booted" 2> /dev/null || true
 	wait "$booted" 2> /dev/null || true
 	if [ ! -e done ]; then

@@ -6,7 +6,8 @@
  *
  * Reordering is planted by letting two frames of one flow change their tags: the first takes the
  * sequence that comes next, the second the first's. For that the sequences of a flow must be
- * consecutive: one flow.
+ * consecutive: one flow. If the second frame does not come next, no swap is
+ * counted. The first then stands for it, and its own sequence is missing.
  *
  * "One in N" hits the middle of each stretch of N sequences, so that the few canaries (sequences 0 to
  * 15) are never hit.
@@ -35,7 +36,7 @@ struct {
 	__type(value, struct fault_counts);
 } counts SEC(".maps");
 
-/* One egress, one DUT CPU: no lock. [0] when the next frame conforms, [1] a swap is half done. */
+/* One egress, one DUT CPU: no lock. [0] when the next frame conforms, [1] the sequence that ends a swap, or 0. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 2);
@@ -90,17 +91,18 @@ static __always_inline int hits(const struct tag *tag, u64 every)
 
 static __always_inline void swap(struct tag *tag, struct fault_counts *c)
 {
-	u64 *half = remembered(1);
+	u64 *half = remembered(1), awaited;
 
 	if (!swap_every || !half)
 		return;
-	if (*half) {
-		*half = 0;
-		tag_write(tag, tag_id(tag), tag_sequence(tag) - 1, tag_time(tag));
+	awaited = *half;
+	*half = 0;
+	if (awaited && tag_sequence(tag) == awaited) {
+		tag_write(tag, tag_id(tag), awaited - 1, tag_time(tag));
 		c->swapped++;
 	} else if (hits(tag, swap_every)) {
-		*half = 1;
-		tag_write(tag, tag_id(tag), tag_sequence(tag) + 1, tag_time(tag));
+		*half = tag_sequence(tag) + 1;
+		tag_write(tag, tag_id(tag), *half, tag_time(tag));
 	}
 }
 

@@ -40,10 +40,13 @@ pub(super) fn claim(measurer: &dyn Measurer, searched: &Searched) -> Option<Clai
 }
 
 fn lost_at_or_below(searched: &Searched, rate: Rate) -> bool {
-    let lost = |(trial, verdict): &(Trial, Verdict)| {
+    let lost = |trial: &Trial, verdict: &Verdict| {
         trial.offered <= rate && matches!(verdict, Verdict::Lossy { .. })
     };
-    searched.trials.iter().any(lost)
+    let mut kept = searched.trials.iter();
+    let mut left_out = searched.left_out.iter();
+    kept.any(|(trial, verdict)| lost(trial, verdict))
+        || left_out.any(|one| lost(&one.trial, &one.verdict))
 }
 
 /// The lowest load that failed.

@@ -38,6 +38,8 @@ pub struct Finding {
     pub trial: Option<Trial>,
     /// The number of that trial among those of the job.
     pub stands_on: Option<u32>,
+    /// Numbers of the trials of the search that do not count, because the machine was in another state.
+    pub left_out: Vec<u32>,
     /// Loss at the lowest load that failed.
     pub loss_above: Option<LossRate>,
     /// Why frames were lost at the load that failed, or at the lowest that lost any.
@@ -105,6 +107,7 @@ pub fn weigh(
         irregular: result.irregular,
         trial: searched.evidence,
         stands_on: searched.stands_on,
+        left_out: searched.left_out.iter().map(|one| one.number).collect(),
         ceiling: saturated.ceiling,
         saturated: saturated.clone(),
         receiver: around.receiver,

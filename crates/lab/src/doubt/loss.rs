@@ -177,6 +177,7 @@ mod tests {
                 result: result(found),
                 evidence: None,
                 trials: vec![(trial, Verdict::Lossy { lost: 64 })].into(),
+                left_out: [].into(),
                 elsewhere: 0,
             };
             names(&searched, 256)

@@ -20,6 +20,8 @@ const OTHER_STATE_SHARE: f64 = 0.1;
 const MUCH_DISTURBED: f64 = 0.1;
 /// So many changed settings are named.
 const CHANGES_SHOWN: usize = 4;
+/// Two overloads are told apart by more than this.
+const LOADS_APART: f64 = 1.1;
 const QUIETER: &str = "Run again when the machine is quieter. Compare in pairs only.";
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
@@ -38,6 +40,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         evidence,
     ));
     doubts.extend(maximum.and_then(few_overloads));
+    doubts.extend(load_dependent(weighed.saturated));
     let full_speed = weighed.saturated.full_speed.as_ref();
     doubts.extend(maximum.and_then(|maximum| other_state(maximum, full_speed)));
     let cost = weighed.saturated.cost.as_ref();
@@ -234,6 +237,30 @@ fn at_full_speed(found: &FullSpeed) -> String {
         "; computed for one state ({REFERENCE_ROUND_TRIP_NS:.0} ns round trip, {:.0} ns of work) it would forward {middle} ({low} to {high}; our runs differed by 7 %)",
         found.work_ns
     )
+}
+
+/// The router forwards more at the highest load than at one little above its rate, in one state of the machine.
+fn load_dependent(saturated: &Saturated) -> Option<Doubt> {
+    let most = saturated.at_most.as_ref()?;
+    let little = saturated.at_little_more.as_ref()?;
+    let is_one_state = most
+        .state()
+        .zip(little.state())
+        .is_none_or(|(one, other)| one.is_same(&other));
+    let is_apart = most.forwarding.low > little.forwarding.high
+        && most.forwarding.middle > LOADS_APART * little.forwarding.middle;
+    let at = |found: &Saturation| {
+        let [forwarded, offered] = [found.forwarding, found.offered];
+        let [forwarded, offered] = [forwarded, offered].map(|of| Rate::from_fps(of.middle));
+        format!("{forwarded} at {offered} offered")
+    };
+    (is_one_state && is_apart).then(|| Doubt {
+        name: "load-dependent",
+        weight: Weight::Unsure(2),
+        seen: format!("the router forwarded {}, but {}", at(most), at(little)),
+        why: "A frame costs less at the highest load. The maximum forwarding rate and the cost of a frame hold for that load alone.",
+        next: "Use the rate without loss for lower loads. mpps loss shows what is forwarded at each load.",
+    })
 }
 
 fn few_overloads(maximum: &Saturation) -> Option<Doubt> {

@@ -1,6 +1,7 @@
 //! Doubts about the gate and the search: whether the rate found is a property of the DUT, and how well it is known.
 
 use super::{Doubt, Weighed, Weight};
+use crate::search::{Judged, Searched};
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::{GoalResult, Irregular, Outcome, Span, Stability, Trial, Verdict};
 use mpps_record::doubts::UNSTABLE;
@@ -23,13 +24,15 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         trials,
         ..
     }) = searched.result.outcome;
+    let left_out = searched.left_out.iter().map(Judged::trial_and_verdict);
+    let all: Vec<(Trial, Verdict)> = searched.trials.iter().cloned().chain(left_out).collect();
     let doubts = [
         unstable(stability),
         gate_unknown(stability),
         contradiction(&searched.trials),
-        voided(voids, trials, &searched.trials),
+        voided(voids, trials, &all),
         out_of_trials(&searched.result),
-        elsewhere(searched.elsewhere, trials),
+        elsewhere(searched),
         short_trial(searched.result.final_trial),
     ];
     doubts.into_iter().flatten().collect()
@@ -134,15 +137,27 @@ fn out_of_trials(result: &GoalResult) -> Option<Doubt> {
     })
 }
 
-/// Trials that do not count.
-fn elsewhere(count: u32, trials: u32) -> Option<Doubt> {
+/// Trials in another state than overload, without which the result is another.
+fn elsewhere(searched: &Searched) -> Option<Doubt> {
+    let (count, left_out) = (searched.elsewhere, searched.left_out.len());
+    let all = searched.trials.len() + left_out;
+    let (do_they, why) = match left_out {
+        0 => (
+            "they count",
+            "A frame cost more or less in them. The rate without loss may be that of another state than the maximum forwarding rate.",
+        ),
+        _ => (
+            "they do not count",
+            "A frame cost more or less in them. The rate without loss is that of the state at overload.",
+        ),
+    };
     (count > 0).then(|| Doubt {
         name: "search-other-state",
         weight: Weight::Unsure(10),
         seen: format!(
-            "{count} of {trials} trials of the search were in another state of the machine; they do not count"
+            "{count} of {all} trials of the search were in another state of the machine than overload; {do_they}"
         ),
-        why: "A frame cost more or less in them. The rate without loss is that of the state at overload.",
+        why,
         next: "Compare only results in similar states. Dedicated cores keep one state.",
     })
 }
@@ -159,6 +174,7 @@ pub(super) fn short_trial(trial: Span) -> Option<Doubt> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::bound_by_loss;
     use super::*;
     use mpps_method::{Rate, TaskName, Void};
 
@@ -179,6 +195,25 @@ mod tests {
             "2.000 Mfps passed in one trial and failed in another"
         );
         assert_eq!(contradiction(&trials(1e6)), None);
+    }
+
+    #[test]
+    fn trials_in_another_state_are_told() {
+        let mut searched = bound_by_loss(1.0);
+        assert_eq!(elsewhere(&searched), None);
+        searched.elsewhere = 1;
+        let seen = |searched: &Searched| elsewhere(searched).expect("a doubt").seen;
+        let counted = "1 of 1 trials of the search were in another state of the machine than overload; they count";
+        assert_eq!(seen(&searched), counted);
+        let (trial, verdict) = searched.trials[0].clone();
+        let judged = Judged {
+            trial,
+            verdict,
+            number: 7,
+        };
+        searched.left_out = [judged].into();
+        assert!(seen(&searched).starts_with("1 of 2 trials"));
+        assert!(seen(&searched).ends_with("they do not count"));
     }
 
     #[test]

@@ -47,6 +47,7 @@ pub(super) fn bound_by_loss(busy: f64) -> Searched {
         result: result(found),
         evidence: None,
         trials: [(trial, Verdict::Lossy { lost: 556 })].into(),
+        left_out: [].into(),
         elsewhere: 0,
     }
 }

@@ -23,7 +23,9 @@ pub struct Searched {
     pub stands_on: Option<u32>,
     /// The trials of the search that count, for all goals, in order, with their verdicts.
     pub trials: Rc<[(Trial, Verdict)]>,
-    /// Trials that do not count, because the machine was in another state.
+    /// Its trials that do not count, because the machine was in another state.
+    pub left_out: Rc<[Judged]>,
+    /// Trials in another state than overload; 0 if the other trials alone give the same result.
     pub elsewhere: u32,
 }
 
@@ -67,7 +69,7 @@ pub(crate) fn run(
             _ => None,
         };
         let Some(offer) = offer else {
-            return Ok(each(search, run, state));
+            return Ok(each(search, &run, state));
         };
         let trial = measurer.trial(&offer)?;
         let judged = measurer.judge(phase, offer, trial, trials)?;
@@ -84,32 +86,46 @@ pub(crate) fn run(
 /// A trial as the search learned it, and as a whole.
 type Ran = (Learned, Judged);
 
-/// The results of all trials. Trials in this state decide alone if they found a rate, and if either their result is complete
-/// or that of all trials is not.
-fn each(search: &dyn Search, run: Vec<Ran>, state: Option<At>) -> Vec<Searched> {
-    let all = search.found_so_far();
-    let (here, elsewhere): (Vec<Ran>, Vec<Ran>) = match state {
-        Some(state) => run
-            .iter()
-            .cloned()
-            .partition(|(_, one)| is_in(state, &one.trial)),
-        None => (Vec::new(), Vec::new()),
-    };
+/// For each goal the result of all trials, or that of the trials in this state alone. The second one stands if it found a
+/// rate, and if it is complete or the first one is not.
+fn each(search: &dyn Search, run: &[Ran], state: Option<At>) -> Vec<Searched> {
+    let in_state = |ran: &&Ran| state.is_none_or(|state| is_in(state, &ran.1.trial));
+    let (here, elsewhere): (Vec<&Ran>, Vec<&Ran>) = run.iter().partition(in_state);
+    let all: Vec<&Ran> = run.iter().collect();
     let learned: Vec<Learned> = here.iter().map(|(learned, _)| *learned).collect();
-    let alone = match here.is_empty() || elsewhere.is_empty() {
+    let all_of_here = match here.is_empty() || elsewhere.is_empty() {
         true => None,
         false => search.found_by(&learned),
     };
-    let alone = alone.unwrap_or_else(|| all.clone());
-    let [of_all, of_here] = [&run, &here].map(|run| trials(run));
-    let searched = |(all, alone): (GoalResult, GoalResult)| {
-        let is_found = matches!(alone.outcome, Outcome::Found { .. });
-        match is_found && all != alone && (alone.is_complete() || !all.is_complete()) {
-            true => Searched::new(alone, &here, &of_here, elsewhere.len()),
-            false => Searched::new(all, &run, &of_all, 0),
+    let left_out: Rc<[Judged]> = elsewhere.iter().map(|(_, one)| one.clone()).collect();
+    let [trials_of_all, trials_of_here] = [&all, &here].map(|run| trials(run));
+    let others = u32::try_from(elsewhere.len()).unwrap_or(u32::MAX);
+    let searched = |(at, of_all): (usize, GoalResult)| {
+        let of_here = all_of_here.as_ref().map(|results| results[at]);
+        let stands = |of_here: &GoalResult| {
+            let is_found = matches!(of_here.outcome, Outcome::Found { .. });
+            is_found && *of_here != of_all && (of_here.is_complete() || !of_all.is_complete())
+        };
+        match of_here.filter(stands) {
+            Some(of_here) => Searched {
+                trials: Rc::clone(&trials_of_here),
+                left_out: Rc::clone(&left_out),
+                elsewhere: others,
+                ..Searched::new(of_here, &here)
+            },
+            None => Searched {
+                trials: Rc::clone(&trials_of_all),
+                elsewhere: if of_here == Some(of_all) { 0 } else { others },
+                ..Searched::new(of_all, &all)
+            },
         }
     };
-    all.into_iter().zip(alone).map(searched).collect()
+    search
+        .found_so_far()
+        .into_iter()
+        .enumerate()
+        .map(searched)
+        .collect()
 }
 
 /// Whether the machine was in this state, or nobody timed it.
@@ -121,24 +137,20 @@ fn is_in(state: At, trial: &Trial) -> bool {
     }
 }
 
-fn trials(run: &[Ran]) -> Rc<[(Trial, Verdict)]> {
-    let both = |(_, one): &Ran| (one.trial.clone(), one.verdict);
-    run.iter().map(both).collect()
+fn trials(run: &[&Ran]) -> Rc<[(Trial, Verdict)]> {
+    run.iter().map(|(_, one)| one.trial_and_verdict()).collect()
 }
 
 impl Searched {
-    fn new(
-        result: GoalResult,
-        run: &[Ran],
-        trials: &Rc<[(Trial, Verdict)]>,
-        elsewhere: usize,
-    ) -> Self {
+    /// The result with its evidence, without its trials.
+    fn new(result: GoalResult, run: &[&Ran]) -> Self {
         let evidence = evidence(&result, run);
         Self {
             evidence: evidence.map(|judged| judged.trial.clone()),
             stands_on: evidence.map(|judged| judged.number),
-            trials: Rc::clone(trials),
-            elsewhere: u32::try_from(elsewhere).unwrap_or(u32::MAX),
+            trials: Rc::default(),
+            left_out: Rc::default(),
+            elsewhere: 0,
             result,
         }
     }
@@ -146,7 +158,7 @@ impl Searched {
 
 /// The last trial at the load found that lasted long enough and lost the share of the result. A trial at a higher load
 /// may have passed too, although that load failed in the end.
-fn evidence<'a>(result: &GoalResult, run: &'a [Ran]) -> Option<&'a Judged> {
+fn evidence<'a>(result: &GoalResult, run: &[&'a Ran]) -> Option<&'a Judged> {
     let Outcome::Found { lossless: rate, .. } = result.outcome else {
         return None;
     };
@@ -323,6 +335,7 @@ mod tests {
         assert!(!searched.result.is_complete());
         assert_eq!(searched.elsewhere, trials - 4);
         assert_eq!(searched.trials.len(), 4);
+        assert_eq!(searched.left_out.len() as u32, trials - 4);
         assert!(searched.stands_on.is_some_and(|number| number <= 4));
         // Complete in its own state, and all trials are in it.
         let (searched, trials) = moved(0, 1, 100);
@@ -332,9 +345,17 @@ mod tests {
             (searched.elsewhere, searched.trials.len()),
             (0, trials as usize)
         );
-        // No trial is in the state of overload: all count.
-        let (searched, _) = moved(0, 0, 100);
-        assert!(searched.result.is_complete() && searched.elsewhere == 0);
+        // No trial is in the state of overload: all count, and the doubt says so.
+        let (searched, trials) = moved(0, 0, 100);
+        assert!(searched.result.is_complete());
+        assert_eq!((searched.elsewhere, searched.left_out.len()), (trials, 0));
+        // Complete with the trials of the other state alone.
+        let (searched, trials) = moved(2, 0, 100);
+        assert!(searched.result.is_complete(), "{searched:?}");
+        assert_eq!(
+            (searched.elsewhere, searched.left_out.len()),
+            (trials - 2, 0)
+        );
     }
 
     #[test]

@@ -168,8 +168,8 @@ impl Machine {
         self.root.path(SYSTEMD).exists()
     }
 
-    /// Whether a service runs: as long as it does, systemd keeps a control group for it. Without systemd, a process of its
-    /// name tells.
+    /// Whether a service runs: as long as it has a process, systemd keeps a control group for it. A unit that systemd calls
+    /// active without a process takes no CPU, so there is nothing to stop. Without systemd, a process of its name tells.
     pub(super) fn runs(&self, service: &str) -> bool {
         if self.is_managed() {
             let is_there = |folder: &&str| {

@@ -74,6 +74,7 @@ fn finding(limited_by: LimitedBy) -> Finding {
         passes: mpps_method::Passes::default(),
         trial: Some(trial),
         stands_on: None,
+        left_out: Vec::new(),
         loss_above: None,
         why_lost: None,
         headroom: None,

@@ -25,6 +25,7 @@ fn limit_of(around: &Surroundings, outcome: Outcome, allowed: Option<f64>) -> Op
         result: result(outcome),
         evidence: None,
         trials: Vec::new().into(),
+        left_out: [].into(),
         elsewhere: 0,
     };
     limited_by(around, &searched, None, allowed.map(Rate::from_fps))

@@ -242,6 +242,7 @@ fn a_search_slower_than_the_gate_is_doubted() {
             result: result(found_by(LimitedBy::Dut, load, None)),
             evidence: None,
             trials: us.map(beside).into(),
+            left_out: [].into(),
             elsewhere: 0,
         };
         let doubts = doubts(&Weighed {
@@ -260,6 +261,38 @@ fn a_search_slower_than_the_gate_is_doubted() {
         seen.starts_with("CPU 1 took up to 50 % longer for fixed work, beside 2 of 3 trials"),
         "{seen}"
     );
+}
+
+#[test]
+fn a_rate_that_depends_on_the_load_is_doubted() {
+    let at = |offered, forwarded: f64| {
+        let around = |middle: f64| Interval {
+            low: 0.98 * middle,
+            middle,
+            high: 1.02 * middle,
+        };
+        Some(Saturation {
+            offered: around(offered),
+            forwarding: around(forwarded),
+            ..Saturation::default()
+        })
+    };
+    let seen = |most| {
+        let saturated = Saturated {
+            at_most: at(4.5e6, most),
+            at_little_more: at(2.6e6, 1.75e6),
+            ..Saturated::default()
+        };
+        load_dependent(&saturated).map(|doubt| doubt.seen)
+    };
+    assert_eq!(
+        seen(2.3e6).as_deref(),
+        Some(
+            "the router forwarded 2.300 Mfps at 4.500 Mfps offered, but 1.750 Mfps at 2.600 Mfps offered"
+        )
+    );
+    // Within a tenth, and less at the highest load, which is printed as the rate at maximum offered load.
+    assert_eq!([1.9e6, 1.2e6].map(seen), [None, None]);
 }
 
 #[test]
