@@ -13,7 +13,7 @@ mkdir -p "$out"
 bench/machine.sh > "$out/machine.txt"
 : > "$out/command.txt"
 {
-	echo "Sweeps of \`mpps explain\`, one after the other. \`mpps show FILE\` prints what follows."
+	echo "Sweeps of \`mpps explain\`, one after the other. After \`unxz FILE\`, \`mpps show FILE\` prints what follows."
 	for axis in "${axes[@]}"; do
 		record="$out/${axis%%=*}.jsonl"
 		rm -f "$record" "$record.xz"
