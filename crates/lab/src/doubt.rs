@@ -120,7 +120,11 @@ pub fn series_doubts(around: &Surroundings, ceiling: Rate, series: &Series<'_>) 
     let found = series.found.map(|(rate, _)| rate);
     let one_each = [
         search::short_trial(series.length),
-        search::voided(void, void + trials.len() as u32, trials),
+        search::voided(
+            void,
+            void + trials.len() as u32,
+            trials.iter().map(|(_, verdict)| verdict),
+        ),
         found.and_then(|rate| machine::lost_disturbed(trials, rate)),
         tester::not_offered(trials),
         (series.found).and_then(|(rate, limit)| tester::near_ceiling(rate, limit, ceiling)),

@@ -164,7 +164,7 @@ fn planted_faults_are_found_to_the_frame_at_the_exit() {
     if !support::can_run() {
         return;
     }
-    let faults: [Counted; 3] = [
+    let faults: [Counted; 4] = [
         (
             Fault {
                 drop_every: 100,
@@ -183,6 +183,16 @@ fn planted_faults_are_found_to_the_frame_at_the_exit() {
         ),
         (
             Fault {
+                swap_every: 70,
+                ..Fault::NONE
+            },
+            |planted| planted.swapped,
+            |trial| trial.counts().reordered,
+        ),
+        // The second frames of the swaps at 35 and 2555 are dropped.
+        (
+            Fault {
+                drop_every: 72,
                 swap_every: 70,
                 ..Fault::NONE
             },

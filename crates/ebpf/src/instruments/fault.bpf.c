@@ -6,8 +6,8 @@
  *
  * Reordering is planted by letting two frames of one flow change their tags: the first takes the
  * sequence that comes next, the second the first's. For that the sequences of a flow must be
- * consecutive: one flow. If the second frame does not come next, no swap is
- * counted. The first then stands for it, and its own sequence is missing.
+ * consecutive: one flow. If the second frame does not come next, no swap is counted. The first then
+ * stands for it, and its own sequence is missing.
  *
  * "One in N" hits the middle of each stretch of N sequences, so that the few canaries (sequences 0 to
  * 15) are never hit.

@@ -68,3 +68,33 @@ pub(super) fn loss_above(measurer: &dyn Measurer, searched: &Searched) -> Option
     let lowest = lossy.min_by(|(a, _), (b, _)| a.offered.fps().total_cmp(&b.offered.fps()))?;
     LossRate::from_trial(&lowest.0, &rules(measurer, &lowest.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::bound_by_loss;
+    use super::*;
+    use crate::search::Judged;
+
+    #[test]
+    fn a_trial_left_out_forbids_a_throughput() {
+        let mut searched = bound_by_loss(1.0);
+        let (trial, verdict) = searched.trials[0].clone();
+        let offered = trial.offered;
+        let [half, quarter] = [0.5, 0.25].map(|share| Rate::from_fps(share * offered.fps()));
+        assert!(lost_at_or_below(&searched, offered));
+        assert!(!lost_at_or_below(&searched, half));
+        let trial = Trial {
+            offered: half,
+            ..trial
+        };
+        let number = 7;
+        searched.left_out = [Judged {
+            trial,
+            verdict,
+            number,
+        }]
+        .into();
+        assert!(lost_at_or_below(&searched, half));
+        assert!(!lost_at_or_below(&searched, quarter));
+    }
+}

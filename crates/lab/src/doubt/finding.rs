@@ -115,3 +115,32 @@ pub fn weigh(
         doubts,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::bound_by_loss;
+    use super::*;
+    use crate::search::Judged;
+    use crate::search::simulated::SimulatedPair;
+    use mpps_method::simulate::Properties;
+
+    #[test]
+    fn a_finding_names_the_trials_left_out() {
+        let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
+        let pair = SimulatedPair::new(frames, Properties::ideal(Rate::from_fps(1e6)));
+        let gated = Gated {
+            stability: Stability::Stable,
+            trials: Vec::new(),
+        };
+        let mut searched = bound_by_loss(1.0);
+        let (trial, verdict) = searched.trials[0].clone();
+        let judged = |number| Judged {
+            number,
+            trial: trial.clone(),
+            verdict,
+        };
+        searched.left_out = [judged(7), judged(9)].into();
+        let found = weigh(&pair, &Saturated::default(), &gated, searched, None);
+        assert_eq!(found.left_out, [7, 9]);
+    }
+}

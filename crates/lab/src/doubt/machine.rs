@@ -254,7 +254,9 @@ fn load_dependent(saturated: &Saturated) -> Option<Doubt> {
         let [forwarded, offered] = [forwarded, offered].map(|of| Rate::from_fps(of.middle));
         format!("{forwarded} at {offered} offered")
     };
-    (is_one_state && is_apart).then(|| Doubt {
+    // On disturbed windows a rate is a bound from below.
+    let is_known = !most.only_disturbed && !little.only_disturbed;
+    (is_one_state && is_known && is_apart).then(|| Doubt {
         name: "load-dependent",
         weight: Weight::Unsure(2),
         seen: format!("the router forwarded {}, but {}", at(most), at(little)),

@@ -49,7 +49,11 @@ pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
         saturated.and_then(few_trials),
         saturated.and_then(|load| elsewhere(load, weighed.elsewhere)),
         weighed.line.wire.as_deref().and_then(parts_apart),
-        search::voided(weighed.void.0, weighed.void.1, weighed.trials),
+        search::voided(
+            weighed.void.0,
+            weighed.void.1,
+            weighed.trials.iter().map(|(_, verdict)| verdict),
+        ),
         (weighed.line.clock.as_deref() == Some("cpu-clock")).then(by_timer),
     ];
     let mut doubts: Vec<Doubt> = one_each.into_iter().flatten().collect();

@@ -1,7 +1,7 @@
 //! Doubts about the gate and the search: whether the rate found is a property of the DUT, and how well it is known.
 
 use super::{Doubt, Weighed, Weight};
-use crate::search::{Judged, Searched};
+use crate::search::Searched;
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::{GoalResult, Irregular, Outcome, Span, Stability, Trial, Verdict};
 use mpps_record::doubts::UNSTABLE;
@@ -24,13 +24,13 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         trials,
         ..
     }) = searched.result.outcome;
-    let left_out = searched.left_out.iter().map(Judged::trial_and_verdict);
-    let all: Vec<(Trial, Verdict)> = searched.trials.iter().cloned().chain(left_out).collect();
+    let kept = searched.trials.iter().map(|(_, verdict)| verdict);
+    let verdicts = kept.chain(searched.left_out.iter().map(|one| &one.verdict));
     let doubts = [
         unstable(stability),
         gate_unknown(stability),
         contradiction(&searched.trials),
-        voided(voids, trials, &all),
+        voided(voids, trials, verdicts),
         out_of_trials(&searched.result),
         elsewhere(searched),
         short_trial(searched.result.final_trial),
@@ -87,12 +87,16 @@ fn contradiction(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     })
 }
 
-/// The cause is that of the void trials among `judged`, where the caller keeps them.
-pub(super) fn voided(voided: u32, trials: u32, judged: &[(Trial, Verdict)]) -> Option<Doubt> {
+/// The cause is that of the void ones among `verdicts`, where the caller keeps them.
+pub(super) fn voided<'a>(
+    voided: u32,
+    trials: u32,
+    verdicts: impl Iterator<Item = &'a Verdict>,
+) -> Option<Doubt> {
     (voided > 0).then(|| Doubt {
         name: "voided",
         weight: Weight::Unsure(3),
-        seen: match commonest_cause(judged) {
+        seen: match commonest_cause(verdicts) {
             None => format!("void trials: {voided} of {trials}"),
             Some((times, cause)) => {
                 let mostly = match times {
@@ -109,9 +113,9 @@ pub(super) fn voided(voided: u32, trials: u32, judged: &[(Trial, Verdict)]) -> O
 }
 
 /// What made most of the void trials void, and how many of them.
-fn commonest_cause(judged: &[(Trial, Verdict)]) -> Option<(u32, String)> {
+fn commonest_cause<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Option<(u32, String)> {
     let mut causes: BTreeMap<String, u32> = BTreeMap::new();
-    for (_, verdict) in judged {
+    for verdict in verdicts {
         if let Verdict::Void(why) = verdict {
             *causes.entry(why.cause()).or_default() += 1;
         }
@@ -176,6 +180,7 @@ pub(super) fn short_trial(trial: Span) -> Option<Doubt> {
 mod tests {
     use super::super::tests::bound_by_loss;
     use super::*;
+    use crate::search::Judged;
     use mpps_method::{Rate, TaskName, Void};
 
     #[test]
@@ -228,7 +233,10 @@ mod tests {
             };
             (Trial::default(), Verdict::Void(why))
         };
-        let seen = |trials: &[_]| voided(trials.len() as u32, 9, trials).map(|doubt| doubt.seen);
+        let seen = |trials: &[(Trial, Verdict)]| {
+            let verdicts = trials.iter().map(|(_, verdict)| verdict);
+            voided(trials.len() as u32, 9, verdicts).map(|doubt| doubt.seen)
+        };
         let python = [0, 1].map(|cpu| void(cpu, Some(TaskName(*b"python3\0\0\0\0\0\0\0\0\0"))));
         let by_python =
             "void trials: 2 of 9, because another program (python3) had a CPU of the bed";

@@ -53,14 +53,6 @@ pub struct Judged {
     pub verdict: Verdict,
 }
 
-impl Judged {
-    /// The trial and what it says.
-    #[must_use]
-    pub fn trial_and_verdict(&self) -> (Trial, Verdict) {
-        (self.trial.clone(), self.verdict)
-    }
-}
-
 /// Numbers a job's trials, judges them and hands them to its observer.
 pub struct Trials<'a> {
     observer: &'a mut dyn Observer,

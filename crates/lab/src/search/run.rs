@@ -138,7 +138,8 @@ fn is_in(state: At, trial: &Trial) -> bool {
 }
 
 fn trials(run: &[&Ran]) -> Rc<[(Trial, Verdict)]> {
-    run.iter().map(|(_, one)| one.trial_and_verdict()).collect()
+    let both = |(_, one): &&Ran| (one.trial.clone(), one.verdict);
+    run.iter().map(both).collect()
 }
 
 impl Searched {

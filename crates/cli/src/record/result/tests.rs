@@ -87,6 +87,16 @@ fn finding(limited_by: LimitedBy) -> Finding {
 }
 
 #[test]
+fn trials_left_out_are_recorded() {
+    let left_out = vec![7, 9];
+    let finding = Finding {
+        left_out,
+        ..finding(LimitedBy::Dut)
+    };
+    assert_eq!(line(&finding, "").stands_on.left_out_trials, [7, 9]);
+}
+
+#[test]
 fn a_dut_that_limits_has_a_rate() {
     let line = line(&finding(LimitedBy::Dut), "");
     assert_eq!(

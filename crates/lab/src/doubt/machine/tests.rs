@@ -277,14 +277,12 @@ fn a_rate_that_depends_on_the_load_is_doubted() {
             ..Saturation::default()
         })
     };
-    let seen = |most| {
-        let saturated = Saturated {
-            at_most: at(4.5e6, most),
-            at_little_more: at(2.6e6, 1.75e6),
-            ..Saturated::default()
-        };
-        load_dependent(&saturated).map(|doubt| doubt.seen)
+    let both = |most| Saturated {
+        at_most: at(4.5e6, most),
+        at_little_more: at(2.6e6, 1.75e6),
+        ..Saturated::default()
     };
+    let seen = |most| load_dependent(&both(most)).map(|doubt| doubt.seen);
     assert_eq!(
         seen(2.3e6).as_deref(),
         Some(
@@ -293,6 +291,28 @@ fn a_rate_that_depends_on_the_load_is_doubted() {
     );
     // Within a tenth, and less at the highest load, which is printed as the rate at maximum offered load.
     assert_eq!([1.9e6, 1.2e6].map(seen), [None, None]);
+    // In another state, and of disturbed windows alone.
+    let state = |work_ns| Saturation {
+        distance_ns: Some(80.0),
+        work_ns: Some(work_ns),
+        ..at(2.6e6, 1.75e6).expect("a rate")
+    };
+    let mut moved = both(2.3e6);
+    moved.at_most = moved.at_most.map(|most| Saturation {
+        distance_ns: Some(80.0),
+        work_ns: Some(150.0),
+        ..most
+    });
+    moved.at_little_more = Some(state(150.0));
+    assert!(load_dependent(&moved).is_some());
+    moved.at_little_more = Some(state(300.0));
+    assert_eq!(load_dependent(&moved), None);
+    let mut bound = both(2.3e6);
+    bound.at_little_more = bound.at_little_more.map(|little| Saturation {
+        only_disturbed: true,
+        ..little
+    });
+    assert_eq!(load_dependent(&bound), None);
 }
 
 #[test]
