@@ -231,6 +231,42 @@ fn sender_paces_and_counts_unsent_slots() {
     assert_eq!(outcome(&skel).slots, 1, "the second slot is an hour away");
 }
 
+/// Dropping pages until a slot is due would slow down the DUT, which frees its frames into the same pool.
+#[test]
+fn sender_waits_for_a_slot_within_its_window() {
+    if !is_root() {
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    let in_window = sender::Order {
+        gap_fp: HOUR_NS << 20,
+        slots: 2,
+        late_max_ns: HOUR_NS,
+        delay_ns: sender::WINDOW_NS / 2,
+        batch: 4,
+        ..sender::Order::default()
+    };
+    let skel = ordered_sender(&mut storage, &in_window);
+    verdict(&skel.progs.send, &[0u8; 60]);
+    assert_eq!(outcome(&skel).slots, 1, "one call waited for the slot");
+
+    let mut storage = MaybeUninit::uninit();
+    let much_later = sender::Order {
+        delay_ns: HOUR_NS,
+        ..in_window
+    };
+    let skel = ordered_sender(&mut storage, &much_later);
+    let run = skel.progs.send.test_run(ProgramInput {
+        data_in: Some(&[0u8; 60]),
+        repeat: 64,
+        ..ProgramInput::default()
+    });
+    // One of four calls waits for the window's end; the duration is the mean of all.
+    let mean_ns = run.expect("run").duration.as_nanos();
+    assert!(mean_ns >= u128::from(sender::WINDOW_NS) / 4, "{mean_ns}");
+    assert_eq!(outcome(&skel).slots, 0);
+}
+
 #[test]
 fn sender_never_makes_up_for_more_than_the_bound() {
     if !is_root() {

@@ -194,7 +194,7 @@ fn frames_leave_one_by_one_at_low_rates() {
             "alone {single:.3}, gaps {gaps:?}, late {late}, burst {}",
             sent.burst_largest
         ));
-        // A batch of pages is a good 5 microseconds: a frame goes at its end.
+        // At this pace a batch is one frame, so none waits for another.
         single > 0.95
             && gaps[0] > 2_000
             && gaps[1].abs_diff(10_000) < 2_000

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The sender. User space starts one BPF_PROG_TEST_RUN with live frames a trial; the kernel then calls
- * this program for one page after the other, millions of times a second. Before a slot is due the
- * program drops the page (it is recycled at once: a busy wait of ~75 ns a turn); when it is due it
+ * this program for one page after the other, millions of times a second. The program waits for the slot,
  * writes the whole frame (the DUT had the page before: nothing in it can be trusted) and redirects it
  * to the port. A call costs about 20 ms to set up, hence one a trial and the pace kept in here.
+ *
+ * The kernel hands a batch of pages on when its last one is served. So a batch has a window: when that is
+ * over, the pages left are dropped. No page is dropped to pass the time: it goes back through the lock
+ * of the page pool, and the DUT takes that lock for each frame it frees.
  *
  * A slot later than late_max_ns is not made up for. It is counted unsent, and
  * so no load is ever claimed that was not offered.
@@ -253,6 +256,48 @@ static __always_inline void make_mark(u64 now)
 	take_turn(now);
 }
 
+/*
+ * The clock costs as much as writing a frame. Who is behind knows by the last reading that the next frame
+ * is due: some frames then share a reading. On time each frame has its own, for the last says "not yet".
+ */
+static __always_inline u64 read_clock(u64 due)
+{
+	if (state.clock_left && due <= state.clock_ns) {
+		state.clock_left--;
+	} else {
+		state.clock_ns = bpf_ktime_get_ns();
+		state.clock_left = clock_frames - 1;
+	}
+	return state.clock_ns;
+}
+
+/* Counts the page into its batch; returns when the batch's window ends. */
+static __always_inline u64 window_end(u64 now)
+{
+	if (!state.batch_at)
+		state.window_end_ns = now + WINDOW_NS;
+	if (++state.batch_at >= state.batch)
+		state.batch_at = 0;
+	return state.window_end_ns;
+}
+
+static long is_over(u32 turn, u64 *until)
+{
+	return bpf_ktime_get_ns() >= *until;
+}
+
+/* Waits for a time that has not come, but no longer than the window lasts; returns the time. */
+static __always_inline u64 wait_until(u64 now, u64 until, u64 end)
+{
+	if (end < until)
+		until = end;
+	if (now < until)
+		bpf_loop(WAIT_TURNS_MAX, is_over, &until, 0);
+	state.burst = 0;
+	state.clock_left = 0;
+	return read_clock(until);
+}
+
 static __always_inline void count_sent(u64 now, u64 late)
 {
 	histogram_add(state.lateness, late);
@@ -276,21 +321,6 @@ static __always_inline u32 cut_page(struct xdp_md *ctx, struct sender_direction 
 			return 0;
 	}
 	return length;
-}
-
-/*
- * The clock costs as much as writing a frame. Who is behind knows by the last reading that the next frame
- * is due: some frames then share a reading. On time each frame has its own, for the last says "not yet".
- */
-static __always_inline u64 read_clock(u64 due)
-{
-	if (state.clock_left && due <= state.clock_ns) {
-		state.clock_left--;
-	} else {
-		state.clock_ns = bpf_ktime_get_ns();
-		state.clock_left = clock_frames - 1;
-	}
-	return state.clock_ns;
 }
 
 /* The frame of a slot that is due. */
@@ -322,18 +352,21 @@ static __always_inline int send_frame(struct xdp_md *ctx, u32 way, u64 now, u64 
 SEC("xdp")
 int send(struct xdp_md *ctx)
 {
-	u64 due = state.started_ns + (state.slot_fp >> PACE_SHIFT), now = read_clock(due), late;
+	u64 due = state.started_ns + (state.slot_fp >> PACE_SHIFT), now = read_clock(due);
+	u64 end = window_end(now), late;
 
-	if (state.ended_ns)
+	if (state.ended_ns) {
+		wait_until(now, end, end);
 		return XDP_DROP;
+	}
 	if (!state.started_ns) {
 		state.started_ns = now + state.delay_ns;
 		due = state.started_ns;
 	}
-	if (now < due) {
-		state.burst = 0;
+	if (now < due)
+		now = wait_until(now, due, end);
+	if (now < due)
 		return XDP_DROP;
-	}
 	late = now - due;
 	if (late > state.late_max_ns)
 		late = skip_overdue(now, late);

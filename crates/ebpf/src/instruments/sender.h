@@ -53,6 +53,7 @@ struct sender_state {
 	u64 slow_gap_fp; /* its time between slots; 0: the pace stays as it is */
 	u64 turns;	 /* paces that take turns; 0: one pace */
 	u64 turn_gap_fp[TURNS_MAX];
+	u64 batch;	 /* pages the kernel hands on at once */
 	/* outcome */
 	u64 started_ns;	   /* when the first slot was due */
 	u64 slot;	   /* slots passed, sent or not */
@@ -70,6 +71,8 @@ struct sender_state {
 	u64 marks;	   /* marks made */
 	u64 slowed_ns;	   /* when the pace became slower (0: not yet) */
 	u64 turn_end_ns;   /* when the present turn ends */
+	u64 batch_at;	   /* pages of the present batch that were served */
+	u64 window_end_ns; /* when its window ends */
 	struct sender_direction direction[DIRECTIONS];
 	u64 lateness[HISTOGRAM_BUCKETS];
 };
@@ -79,6 +82,11 @@ struct sender_mark {
 	u64 ns;
 	u64 sequence[DIRECTIONS];
 };
+
+/* A batch waits for slots for so long: its first frame leaves no later. */
+#define WINDOW_NS 10000
+/* Readings of the clock until a wait is given up. */
+#define WAIT_TURNS_MAX 4096
 
 /* The sender paused for so long: both ends of the pause are marked. */
 #define MARK_PAUSE_NS 100000

@@ -19,9 +19,9 @@ plain! {
     sender_direction: 104 {
         sequence, unsent, size_at, port, host, flow, round, port_first, host_first, dest_at, lap, dest_first, lap_first
     }
-    sender_state: 9760 {
-        gap_fp, slots, late_max_ns, id, delay_ns, plain, mark_gap_ns, slow_after_ns, slow_gap_fp, turns, turn_gap_fp, started_ns, slot, slot_fp, first_ns, last_ns,
-        ended_ns, burst, burst_largest, refused, late_largest_ns, clock_ns, clock_left, mark_due_ns, marks, slowed_ns, turn_end_ns, direction,
+    sender_state: 9784 {
+        gap_fp, slots, late_max_ns, id, delay_ns, plain, mark_gap_ns, slow_after_ns, slow_gap_fp, turns, turn_gap_fp, batch, started_ns, slot, slot_fp, first_ns, last_ns,
+        ended_ns, burst, burst_largest, refused, late_largest_ns, clock_ns, clock_left, mark_due_ns, marks, slowed_ns, turn_end_ns, batch_at, window_end_ns, direction,
         lateness
     }
     sender_mark: 24 { ns, sequence }
@@ -32,6 +32,8 @@ plain! {
 pub const MARKS_MAX: u64 = 65_536;
 /// The sender paused for so long: both ends of the pause are marked, ns.
 pub const MARK_PAUSE_NS: u64 = 100_000;
+/// A batch waits for slots for so long, ns.
+pub const WINDOW_NS: u64 = 10_000;
 /// From one mark to the next at least, but for pauses, ns.
 const MARK_GAP_MIN_NS: u64 = 1_000_000;
 
@@ -62,6 +64,8 @@ pub struct Order {
     pub slow: Option<Slow>,
     /// Paces that take turns of [`TURN_SHIFT`].
     pub turns: Option<Turns>,
+    /// Pages the kernel hands on at once.
+    pub batch: u32,
 }
 
 /// The slower pace of an order. The first mark after its time begins it, so it may come a mark's gap late.
@@ -117,9 +121,21 @@ impl Order {
             slow_gap_fp: self.slow.map_or(0, |slow| slow.gap_fp),
             turns: self.turns.map_or(0, |turns| turns.count),
             turn_gap_fp: self.turns.map_or([0; TURNS_MAX], |turns| turns.gap_fp),
+            batch: u64::from(self.batch),
             direction: [direction; DIRECTIONS],
             ..types::sender_state::default()
         }
+    }
+
+    /// The fastest of its paces: time between two slots, ns << [`PACE_SHIFT`]; 0 back-to-back.
+    #[must_use]
+    pub fn least_gap_fp(&self) -> u64 {
+        let turns = self.turns.iter();
+        let turns = turns.flat_map(|turns| turns.gap_fp.iter().take(turns.count as usize));
+        let slow = self.slow.iter().map(|slow| &slow.gap_fp);
+        turns
+            .chain(slow)
+            .fold(self.gap_fp, |least, gap| least.min(*gap))
     }
 
     /// From one [`Mark`] to the next at least, ns: there is room for those of the whole order.

@@ -7,7 +7,7 @@ use mpps_method::compare::{is_overloaded, rate};
 use mpps_method::saturation::Block;
 
 /// Set-ups whose rates are less than this factor apart are overloaded by the same load: it is no part of a difference.
-const ALIKE_RATES: f64 = 1.15;
+const ALIKE_RATES: f64 = 1.1;
 /// The next load of a set-up that forwarded all of the last one, as a multiple of it.
 const MUCH_MORE: f64 = 2.0;
 
@@ -124,12 +124,12 @@ mod tests {
 
     #[test]
     fn alike_set_ups_get_one_load() {
-        let mut all = [1e6, 1.1e6, 2e6].map(|most| Forwards {
+        let mut all = [1e6, 1.05e6, 2e6].map(|most| Forwards {
             most,
             ..Forwards::default()
         });
         share_loads(&mut all);
-        assert_eq!(all.map(|one| one.most), [1.1e6, 1.1e6, 2e6]);
+        assert_eq!(all.map(|one| one.most), [1.05e6, 1.05e6, 2e6]);
     }
 
     #[test]

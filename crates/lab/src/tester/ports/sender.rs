@@ -10,7 +10,8 @@ use crate::tester::programs::{self, attach_in, maps};
 use libbpf_rs::ProgramInput;
 use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::sender::{
-    FRAME_OCTETS_MAX, Mark, Order, Outcome, SIZES_MAX, SenderSkel, SenderSkelBuilder, types,
+    FRAME_OCTETS_MAX, Mark, Order, Outcome, PACE_SHIFT, SIZES_MAX, SenderSkel, SenderSkelBuilder,
+    WINDOW_NS, types,
 };
 use mpps_linux::bpf::LinkKind;
 use mpps_linux::links::{self, VethSpec};
@@ -26,6 +27,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 const SHORTEST: u16 = 60;
 /// Ends a live-frames call; its handler does nothing.
 const WAKE: Signal = Signal::SIGUSR1;
+/// Most pages handed on at once with a pace: more do not make the router faster.
+const PACED_BATCH: u64 = 32;
 /// A live-frames call needs up to 20 ms to set up.
 const SET_UP_NS: u64 = 100_000_000;
 
@@ -48,7 +51,7 @@ pub struct SenderPlan {
     pub seed: u64,
     /// Frame lengths without FCS, in the order they are sent. One entry: all frames have this length.
     pub lengths: Vec<u16>,
-    /// Pages handed on at once, 1 to 256. Few are better for latency, many for rate.
+    /// Most pages handed on at once, 1 to 256. Few are better for latency, many for rate.
     pub batch: u32,
     /// Most frames that are sent on one reading of the clock, if all of them are due. It is 1 for latency.
     pub clock_frames: u32,
@@ -184,12 +187,25 @@ impl Sender {
     }
 
     fn order(&self, order: Order) -> Result<(), TesterError> {
+        let order = Order {
+            batch: self.batch(&order),
+            ..order
+        };
         maps::write(
             &self.skel.maps.data_state,
             0,
             &order.to_state(),
             "order a trial",
         )
+    }
+
+    /// With a pace a batch holds the frames of one window: pages left at its end are dropped, which costs the DUT time.
+    fn batch(&self, order: &Order) -> u32 {
+        let frames = match order.least_gap_fp() {
+            0 => u64::MAX,
+            gap_fp => ((WINDOW_NS << PACE_SHIFT) / gap_fp).clamp(1, PACED_BATCH),
+        };
+        u32::try_from(frames).map_or(self.plan.batch, |frames| frames.min(self.plan.batch))
     }
 
     fn outcome(&self) -> Result<Outcome, TesterError> {
@@ -224,7 +240,7 @@ impl TrafficSender for Sender {
             paced: order.gap_fp > 0,
         };
         let (tid, stop) = (AtomicI32::new(0), AtomicBool::new(false));
-        let (program, batch) = (self.skel.progs.send.as_fd(), self.plan.batch);
+        let (program, batch) = (self.skel.progs.send.as_fd(), self.batch(&order));
         let (stopped, ran) = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 netns.enter_thread()?;
