@@ -92,7 +92,7 @@ fn send(name: &str, cpu: usize, seconds: u64, destinations: u64) -> Result<(), B
     let plan = SenderPlan { cpu, ..plan };
     let [port, _] = bed.tester();
     let from = (&*port.netns, port.ifindex);
-    let sender = Sender::load(plan, &[from]).map_err(|e| e.to_string())?;
+    let sender = Sender::load(plan, &[from], None).map_err(|e| e.to_string())?;
     flat_out(&sender, from.0, seconds)
 }
 

@@ -23,7 +23,7 @@ fn preview(bed: &Bed, traffic: &Traffic, order: Order, frames: usize) -> Vec<Vec
         .iter()
         .map(|way| (&*way.from.netns, way.from.ifindex))
         .collect();
-    let sender = Sender::load(plan, &ports).unwrap_or_else(|error| panic!("load: {error}"));
+    let sender = Sender::load(plan, &ports, None).unwrap_or_else(|error| panic!("load: {error}"));
     let written = sender.preview(order, frames);
     written.unwrap_or_else(|error| panic!("preview: {error}"))
 }

@@ -35,7 +35,7 @@ impl<'a> Alone<'a> {
         let sink = Sink::attach(bed.netns(Side::B), bed.port(Side::B).ifindex);
         Self {
             bed,
-            sender: Sender::load(plan.expect("a plan"), &[port]).expect("sender"),
+            sender: Sender::load(plan.expect("a plan"), &[port], None).expect("sender"),
             departures: Departures::watch(bed.port(Side::A)).expect("watch"),
             _sink: sink.expect("sink"),
         }

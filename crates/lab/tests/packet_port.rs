@@ -132,7 +132,7 @@ fn both_ports_send_the_same_frames() {
                 .map(|way| (&*way.from.netns, way.from.ifindex))
                 .collect();
             let ours = PacketSender::preview(&plan, &order, 300);
-            let theirs = Sender::load(plan, &ports)
+            let theirs = Sender::load(plan, &ports, None)
                 .expect("load")
                 .preview(order, 300);
             let theirs = theirs.expect("preview");

@@ -5,24 +5,14 @@
  * tracepoints, once for a bulk of up to 16 and 8 frames. Both are called on the tester's CPU.
  * Tracepoints are global: foreign calls are told apart by network namespace and by map id.
  */
-#include "../base.h"
+#include "ledger.h"
 #include "../net_device.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
-#define DIRECTIONS 2
-
 /* Namespace (inode number) and interface of the sending port, by direction. */
 const volatile u32 port_netns[DIRECTIONS];
 const volatile u32 port_ifindex[DIRECTIONS];
-
-/* One CPU's counts of one direction. */
-struct ledger_counts {
-	u64 port_taken;
-	u64 port_refused;
-	u64 ring_taken;
-	u64 ring_refused;
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -62,6 +62,14 @@ struct {
 	__type(value, struct dest_address);
 } dest_ipv6 SEC(".maps");
 
+/* What ports and rings took and refused: the ledger's own map of this name, where one watches this sender. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, DIRECTIONS);
+	__type(key, u32);
+	__type(value, struct ledger_counts);
+} counts SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
 	__uint(max_entries, DIRECTIONS);
@@ -298,6 +306,24 @@ static __always_inline u64 wait_until(u64 now, u64 until, u64 end)
 	return read_clock(until);
 }
 
+/* Whether a port or a ring refused frames since the last look: they do so on this CPU, when a batch is handed on. */
+static __always_inline int were_refused(void)
+{
+	u64 refused = 0;
+	u32 way;
+
+	for (way = 0; way < DIRECTIONS; way++) {
+		struct ledger_counts *c = bpf_map_lookup_elem(&counts, &way);
+
+		if (c)
+			refused += c->port_refused + c->ring_refused;
+	}
+	if (refused == state.refused_seen)
+		return 0;
+	state.refused_seen = refused;
+	return 1;
+}
+
 static __always_inline void count_sent(u64 now, u64 late)
 {
 	histogram_add(state.lateness, late);
@@ -355,6 +381,9 @@ int send(struct xdp_md *ctx)
 	u64 due = state.started_ns + (state.slot_fp >> PACE_SHIFT), now = read_clock(due);
 	u64 end = window_end(now), late;
 
+	/* In a pause no page is dropped, so it is one call's. */
+	if (state.back_off_ns && state.batch_at == 1 && were_refused())
+		now = wait_until(now, now + state.back_off_ns, ~0ULL);
 	if (state.ended_ns) {
 		wait_until(now, end, end);
 		return XDP_DROP;
@@ -368,9 +397,9 @@ int send(struct xdp_md *ctx)
 	if (now < due)
 		return XDP_DROP;
 	late = now - due;
-	if (late > state.late_max_ns)
+	if (state.gap_fp && late > state.late_max_ns)
 		late = skip_overdue(now, late);
-	if (state.slot >= state.slots) {
+	if (state.slot >= state.slots || (state.lasts_ns && now - state.started_ns >= state.lasts_ns)) {
 		state.ended_ns = now;
 		return XDP_DROP;
 	}

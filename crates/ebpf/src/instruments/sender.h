@@ -6,7 +6,7 @@
 
 /* Time is kept in ns << PACE_SHIFT: an integer gap would be 0.1-0.2 % off above 3 Mpps. */
 #define PACE_SHIFT 20
-#define DIRECTIONS 2
+#include "ledger.h"
 /* The tag id of the second direction's frames has this bit; crates/lab/src/tester/ways.rs has the same. */
 #define WAY_SHIFT 15
 /* A prime, so that the schedule of sizes never beats with the number of flows. */
@@ -54,6 +54,8 @@ struct sender_state {
 	u64 turns;	 /* paces that take turns; 0: one pace */
 	u64 turn_gap_fp[TURNS_MAX];
 	u64 batch;	 /* pages the kernel hands on at once */
+	u64 back_off_ns; /* pause after frames were refused; 0: none */
+	u64 lasts_ns;	 /* ends so long after the first slot, whatever slots are left; 0: with the last slot */
 	/* outcome */
 	u64 started_ns;	   /* when the first slot was due */
 	u64 slot;	   /* slots passed, sent or not */
@@ -73,6 +75,7 @@ struct sender_state {
 	u64 turn_end_ns;   /* when the present turn ends */
 	u64 batch_at;	   /* pages of the present batch that were served */
 	u64 window_end_ns; /* when its window ends */
+	u64 refused_seen;  /* frames that ports and rings had refused at the last look */
 	struct sender_direction direction[DIRECTIONS];
 	u64 lateness[HISTOGRAM_BUCKETS];
 };
@@ -86,7 +89,7 @@ struct sender_mark {
 /* A batch waits for slots for so long: its first frame leaves no later. */
 #define WINDOW_NS 10000
 /* Readings of the clock until a wait is given up. */
-#define WAIT_TURNS_MAX 4096
+#define WAIT_TURNS_MAX 16384
 
 /* The sender paused for so long: both ends of the pause are marked. */
 #define MARK_PAUSE_NS 100000

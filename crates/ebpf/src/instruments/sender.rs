@@ -19,9 +19,9 @@ plain! {
     sender_direction: 104 {
         sequence, unsent, size_at, port, host, flow, round, port_first, host_first, dest_at, lap, dest_first, lap_first
     }
-    sender_state: 9784 {
-        gap_fp, slots, late_max_ns, id, delay_ns, plain, mark_gap_ns, slow_after_ns, slow_gap_fp, turns, turn_gap_fp, batch, started_ns, slot, slot_fp, first_ns, last_ns,
-        ended_ns, burst, burst_largest, refused, late_largest_ns, clock_ns, clock_left, mark_due_ns, marks, slowed_ns, turn_end_ns, batch_at, window_end_ns, direction,
+    sender_state: 9808 {
+        gap_fp, slots, late_max_ns, id, delay_ns, plain, mark_gap_ns, slow_after_ns, slow_gap_fp, turns, turn_gap_fp, batch, back_off_ns, lasts_ns, started_ns, slot, slot_fp, first_ns, last_ns,
+        ended_ns, burst, burst_largest, refused, late_largest_ns, clock_ns, clock_left, mark_due_ns, marks, slowed_ns, turn_end_ns, batch_at, window_end_ns, refused_seen, direction,
         lateness
     }
     sender_mark: 24 { ns, sequence }
@@ -66,6 +66,10 @@ pub struct Order {
     pub turns: Option<Turns>,
     /// Pages the kernel hands on at once.
     pub batch: u32,
+    /// Pause after a port or a ring refused frames, ns; 0: none.
+    pub back_off_ns: u64,
+    /// It ends so long after its first slot, whatever slots are left, ns; 0: with the last slot.
+    pub lasts_ns: u64,
 }
 
 /// The slower pace of an order. The first mark after its time begins it, so it may come a mark's gap late.
@@ -122,20 +126,11 @@ impl Order {
             turns: self.turns.map_or(0, |turns| turns.count),
             turn_gap_fp: self.turns.map_or([0; TURNS_MAX], |turns| turns.gap_fp),
             batch: u64::from(self.batch),
+            back_off_ns: self.back_off_ns,
+            lasts_ns: self.lasts_ns,
             direction: [direction; DIRECTIONS],
             ..types::sender_state::default()
         }
-    }
-
-    /// The fastest of its paces: time between two slots, ns << [`PACE_SHIFT`]; 0 back-to-back.
-    #[must_use]
-    pub fn least_gap_fp(&self) -> u64 {
-        let turns = self.turns.iter();
-        let turns = turns.flat_map(|turns| turns.gap_fp.iter().take(turns.count as usize));
-        let slow = self.slow.iter().map(|slow| &slow.gap_fp);
-        turns
-            .chain(slow)
-            .fold(self.gap_fp, |least, gap| least.min(*gap))
     }
 
     /// From one [`Mark`] to the next at least, ns: there is room for those of the whole order.

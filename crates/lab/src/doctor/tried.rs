@@ -123,7 +123,7 @@ fn timers(bed: &Bed) -> Result<String, TesterError> {
 fn live_frames(bed: &Bed) -> Result<String, TesterError> {
     let plan = SenderPlan::new(bed, &Traffic::default(), &ways(bed, false))?;
     let [port, _] = bed.tester();
-    let sender = Sender::load(plan, &[(&port.netns, port.ifindex)])?;
+    let sender = Sender::load(plan, &[(&port.netns, port.ifindex)], None)?;
     let order = Order {
         gap_fp: GAP_NS << PACE_SHIFT,
         slots: FRAMES,

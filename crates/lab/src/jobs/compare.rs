@@ -8,7 +8,7 @@ use super::{JobError, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::search::measurer::Measurer;
-use crate::search::saturation::{FIRST_BURST, SENDER_MAX, TRIAL, block, burst, paced};
+use crate::search::saturation::{FIRST_BURST, SENDER_MAX, TRIAL, block, burst, overload};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
@@ -116,7 +116,8 @@ impl Standing<'_> {
         trials.turn_of(&self.name);
         let load = self.forwards.overload();
         // Through the router there is always a trial.
-        let overload = paced(&mut self.tester, load, Phase::Overload, trials)?.unwrap_or_default();
+        let overload =
+            overload(&mut self.tester, load, Phase::Overload, trials)?.unwrap_or_default();
         let at_overload = trials.told();
         let offer = Offer::new(fixed, TRIAL);
         let trial = trial::run(&mut self.tester, &offer)?;
@@ -223,7 +224,7 @@ pub(super) fn find_rates(
             let load = variant.forwards.next();
             let trial = match round {
                 0 => burst(&mut variant.tester, variant.sends, Phase::Overload, trials)?,
-                _ => paced(&mut variant.tester, load, Phase::Overload, trials)?,
+                _ => overload(&mut variant.tester, load, Phase::Overload, trials)?,
             };
             let trial = trial.unwrap_or_default();
             variant.add_changes(&trial);

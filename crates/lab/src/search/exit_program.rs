@@ -108,7 +108,7 @@ fn timed(tester: &mut Tester<'_>, load: Rate, is_wire: bool) -> Result<Option<Ti
     let offer = Offer::new(load.min(SENDER_MAX), TIME);
     let timed = |tester: &mut Tester<'_>| {
         let before = runs(tester)?;
-        let trial = trial::run(tester, &offer)?;
+        let trial = trial::run_overload(tester, &offer)?;
         Ok(each(before, runs(tester)?).map(|ns| (trial, ns)))
     };
     match is_wire {

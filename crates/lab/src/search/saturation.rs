@@ -10,8 +10,8 @@ use super::measurer::Measurer;
 use super::{JobError, Judged, Phase, Trials};
 use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
 use crate::trial;
+pub use crate::trial::SENDER_MAX;
 use mpps_linux::clock::monotonic_ns;
-use mpps_method::compare::{is_overload, is_overloaded, rate};
 use mpps_method::distance::{Distance, is_same_distance};
 use mpps_method::full_speed::FullSpeed;
 use mpps_method::interval::{Interval, RUNS_APART};
@@ -20,8 +20,6 @@ use mpps_method::simulate::Properties;
 use mpps_method::turns::TurnOrder;
 use mpps_method::{Offer, Rate, Span, Trial};
 
-/// Upper bound of any load. No sender of this tester has been faster. It bounds memory, not results.
-pub const SENDER_MAX: Rate = Rate::from_fps(12_000_000.0);
 /// Frames of the first burst, which tells how fast the sender is.
 pub const FIRST_BURST: u64 = 150_000;
 /// Length of a trial at overload: some 40 windows.
@@ -35,9 +33,6 @@ const ROUNDS_MAX: u32 = 10;
 const NARROW: f64 = RUNS_APART;
 /// The lower of the two overloads, as a multiple of the forwarding rate. A DUT that overload slows down forwards most there.
 const LITTLE_MORE: f64 = 1.1;
-/// Trials of a round at the lower overload: a load that is forwarded is raised. A DUT that forwards half as much at most as a
-/// little above its rate needs so many.
-const RAISED_MAX: u32 = 6;
 
 /// That overload of what forwards so many frames/s.
 #[must_use]
@@ -101,47 +96,6 @@ impl Series {
 
     fn saturation(&self) -> Option<Saturation> {
         Saturation::from_blocks(&self.blocks)
-    }
-}
-
-/// The most that router or wire were seen to forward, fps, and their trials at a load a little above it.
-#[derive(Default)]
-struct LittleMore {
-    most: f64,
-    series: Series,
-}
-
-impl LittleMore {
-    /// Trials until one is an overload. Those before it are none, and do not count.
-    fn measure(
-        &mut self,
-        tester: &mut Tester<'_>,
-        seen: f64,
-        phase: Phase,
-        trials: &mut Trials<'_>,
-    ) -> Result<(), JobError> {
-        self.most = self.most.max(seen);
-        for _ in 0..RAISED_MAX {
-            let load = little_more(self.most);
-            let Some(trial) = paced(tester, load, phase, trials)? else {
-                return Ok(());
-            };
-            if !self.raise(load, &block(trial.clone())) {
-                self.series.add(trial);
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-
-    /// Raises the load where this one was forwarded. Where the tester could not send it, there is nothing to raise.
-    fn raise(&mut self, load: Rate, one: &Block) -> bool {
-        let Some(forwarded) = rate(one) else {
-            return false;
-        };
-        self.most = self.most.max(forwarded);
-        let is_sent = !is_overload(load, one.sent.fps());
-        is_sent && !is_overloaded(one, forwarded) && little_more(self.most) > load
     }
 }
 
@@ -219,11 +173,12 @@ pub fn measure(
     let end_ns = monotonic_ns().saturating_add(time.as_nanos());
     let first = trial::run_burst(tester, FIRST_BURST)?;
     let mut sends = sent(&first);
-    let (mut wire, mut most) = (Series::default(), Series::default());
-    let (mut little, mut wire_little) = (LittleMore::default(), LittleMore::default());
+    let (mut wire, mut most, mut little) =
+        (Series::default(), Series::default(), Series::default());
+    let mut wire_little = Series::default();
     let mut widest = 0.0_f64;
     for round in 0..ROUNDS_MAX {
-        let narrow = loads(&most, &little.series)
+        let narrow = loads(&most, &little)
             .maximum()
             .is_some_and(|found| is_narrow(&found.forwarding));
         if round >= 2 && (monotonic_ns() > end_ns || (round >= ROUNDS_MIN && narrow)) {
@@ -243,20 +198,21 @@ pub fn measure(
         // Both or neither, where there is a wire: the cost pairs the first of each, and so on.
         let is_pair = carried.is_some() || wire.blocks.is_empty();
         if let Some(found) = most.saturation().filter(|_| most.lost && is_pair) {
-            let seen = found.forwarding.middle;
-            little.measure(tester, seen, Phase::Overload, trials)?;
+            let load = little_more(found.forwarding.middle);
+            if let Some(trial) = overload(tester, load, Phase::Overload, trials)? {
+                little.add(trial);
+            }
             if let Some(carried) = carried {
-                let seen = carried.forwarding.middle;
-                wire_little.measure(tester, seen, Phase::Wire, trials)?;
+                let load = little_more(carried.forwarding.middle);
+                if let Some(trial) = overload(tester, load, Phase::Wire, trials)? {
+                    wire_little.add(trial);
+                }
             }
         }
         sends = Rate::from_fps(widest).min(SENDER_MAX);
     }
-    let found = loads(&most, &little.series);
-    let cost = cost(
-        &found,
-        [(&little.series, &wire_little.series), (&most, &wire)],
-    );
+    let found = loads(&most, &little);
+    let cost = cost(&found, [(&little, &wire_little), (&most, &wire)]);
     let carried = wire
         .saturation()
         .map(|found| Rate::from_fps(found.forwarding.middle));
@@ -331,16 +287,16 @@ pub(crate) fn burst(
     Ok(judged.map(|judged| judged.trial))
 }
 
-/// One trial at a given load, through the router or a wire like [`burst`].
-pub(crate) fn paced(
+/// One trial at overload, which is a load above what was seen to be forwarded, through the router or a wire like [`burst`].
+pub(crate) fn overload(
     tester: &mut Tester<'_>,
-    rate: Rate,
+    load: Rate,
     phase: Phase,
     trials: &mut Trials<'_>,
 ) -> Result<Option<Trial>, JobError> {
-    let offer = Offer::new(rate.min(SENDER_MAX), TRIAL);
+    let offer = Offer::new(load.min(SENDER_MAX), TRIAL);
     let judged = through(tester, phase, offer, trials, |tester| {
-        trial::run(tester, &offer)
+        trial::run_overload(tester, &offer)
     })?;
     Ok(judged.map(|judged| judged.trial))
 }
@@ -361,7 +317,7 @@ pub(crate) fn through(
         return Ok(None);
     };
     // The load of a burst is known only afterwards.
-    let offer = if offer.rate == Rate::ZERO {
+    let offer = if trial.offered == Rate::ZERO {
         Offer::new(sent(&trial), trial.duration)
     } else {
         offer
@@ -482,25 +438,6 @@ mod tests {
             (full.router_ns.middle.round(), full.wire_overloaded),
             (1_500.0, true)
         );
-    }
-
-    #[test]
-    fn a_load_that_is_forwarded_is_raised() {
-        let mut found = LittleMore {
-            most: 2e6,
-            ..LittleMore::default()
-        };
-        let raise = |found: &mut LittleMore, load: f64, sent: f64, forwarded: f64| {
-            let one = series(sent, forwarded, 400.0).blocks.remove(0);
-            found.raise(Rate::from_fps(load), &one)
-        };
-        assert!(raise(&mut found, 2.2e6, 2.2e6, 2.2e6));
-        assert_eq!(found.most, 2.2e6);
-        // An overload that forwards less than a lower load did changes nothing.
-        assert!(!raise(&mut found, 2.42e6, 2.42e6, 2e6));
-        assert_eq!(found.most, 2.2e6);
-        // The tester sends no more.
-        assert!(!raise(&mut found, 2.42e6, 2.3e6, 2.3e6));
     }
 
     /// More rounds could not make the result of one run hold for others.

@@ -145,7 +145,7 @@ mod tests {
             clock_frames: 1,
             cpu: 0,
         };
-        let loaded = Sender::load(plan, &[]).map(drop);
+        let loaded = Sender::load(plan, &[], None).map(drop);
         loaded.expect_err("no such sender").to_string()
     }
 

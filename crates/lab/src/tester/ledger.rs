@@ -4,6 +4,7 @@ use crate::tester::error::TesterError;
 use crate::tester::programs::{self, maps, trace};
 use libbpf_rs::{Link, MapCore, MapFlags};
 use mpps_ebpf::instruments::ledger::{LedgerSkel, LedgerSkelBuilder, Taken};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// Attached tracepoints; they are gone when this is dropped.
 pub struct LedgerProbe {
@@ -48,6 +49,12 @@ impl LedgerProbe {
                 .map_err(|e| TesterError::bpf("watch a ring", &e))?;
         }
         Ok(())
+    }
+
+    /// The counts, for who reacts to them.
+    #[must_use]
+    pub fn counts(&self) -> BorrowedFd<'_> {
+        self.skel.maps.counts.as_fd()
     }
 
     /// What was taken and refused so far in a direction.

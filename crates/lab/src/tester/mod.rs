@@ -120,7 +120,7 @@ impl<'bed> Tester<'bed> {
         for (way, nic) in (0..).zip(&nics) {
             ledger.watch_rings(&nic.ring_ids()?, way)?;
         }
-        let sender = open::sender(bed, traffic, &ways)?;
+        let sender = open::sender(bed, traffic, &ways, &ledger)?;
         let mut polling = match traffic.receiver {
             ReceiverPlace::Port => polling::serve(bed, &ways, mode)?,
             // Nothing is received at the tester's ports.

@@ -1,8 +1,8 @@
 //! A trial whose loads take turns, so that a machine that changes its state changes it for all of them.
 
 use super::windows::first_window;
-use super::{Begun, gap_fp, late_max_ns, rules, sending_netns};
-use crate::tester::{Tester, TesterError, WhileSending};
+use super::{Begun, gap_fp};
+use crate::tester::{Tester, TesterError};
 use mpps_ebpf::instruments::receiver::WINDOW_SHIFT;
 use mpps_ebpf::instruments::sender::{TURN_SHIFT, TURNS_MAX, Turns};
 use mpps_method::saturation::Window;
@@ -22,7 +22,8 @@ pub struct InTurns {
     pub windows: Vec<Vec<Window>>,
 }
 
-/// Runs one trial at several loads, at most 16, which take turns of 33.6 ms, in one direction.
+/// Runs one trial at several loads, at most 16, which take turns of 33.6 ms, in one direction. The highest of them is an
+/// overload: see [`super::run_overload`].
 ///
 /// # Errors
 /// As [`super::run`].
@@ -31,22 +32,26 @@ pub fn run_in_turns(
     loads: &[Rate],
     duration: Span,
 ) -> Result<InTurns, TesterError> {
-    let mut begun = Begun::paced(tester, &mean(loads, duration), duration)?;
+    let highest = loads.iter().copied().fold(Rate::ZERO, Rate::max);
+    // What the router forwards at overload may be more than is known.
+    let most = Offer::new(highest, duration);
+    let mut begun = Begun::paced(tester, &most, duration)?;
+    begun.offer = mean(loads, duration);
+    begun.order.lasts_ns = duration.as_nanos();
     let mut turns = Turns {
         count: loads.len().min(TURNS_MAX) as u64,
         gap_fp: [0; TURNS_MAX],
     };
+    let back_off_ns = super::back_off_ns(tester);
+    begun.order.back_off_ns = back_off_ns.unwrap_or(0);
     for (gap, load) in turns.gap_fp.iter_mut().zip(loads) {
-        *gap = gap_fp(load.fps());
+        *gap = match back_off_ns {
+            Some(_) if *load == highest => 0,
+            _ => gap_fp(load.fps()),
+        };
     }
     begun.order.turns = Some(turns);
-    let fastest = loads.iter().map(|load| load.fps()).fold(0.0, f64::max);
-    begun.order.late_max_ns = late_max_ns(fastest, rules::one_ring(tester.bed));
-    let sent = (tester.sender).send(
-        begun.order,
-        sending_netns(tester),
-        &WhileSending::UNTIL_ENDED,
-    )?;
+    let sent = begun.send(tester)?;
     let (first_ns, last_ns) = (sent.first_ns, sent.last_ns);
     let trial = begun.end(tester, sent)?;
     let mut marks = Vec::new();

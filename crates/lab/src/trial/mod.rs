@@ -25,6 +25,7 @@ mod stations;
 mod stepped;
 mod windows;
 
+use crate::traffic::PortKind;
 pub use beside::{Beside, run_beside, sent_between};
 pub use in_turns::{InTurns, TURN_NS, mean, run_in_turns, turn_at};
 pub use stepped::{LossEnd, Passed, Stepped, run_stepped, run_stepped_watched};
@@ -60,6 +61,14 @@ const LOOK_NS: u64 = 2_000_000;
 pub const LATE_MAX_NS: u64 = 4_000_000;
 /// A trial is extended by at most this time, to make up for disturbances.
 const LONGER_MAX: Span = Span::from_millis(15_000);
+/// Upper bound of any load. No sender of this tester has been faster. It bounds memory, not results.
+pub const SENDER_MAX: Rate = Rate::from_fps(12_000_000.0);
+/// An overload ends when so many times the frames of its offer were sent.
+const MORE_THAN_SEEN: f64 = 2.0;
+/// A pause after a refusal lasts until a DUT that needs [`FRAME_LEAST_NS`] for a frame has drained this part of a ring.
+const BACK_OFF_PART: u64 = 32;
+/// No DUT on this tester's beds has needed less for a frame, ns.
+const FRAME_LEAST_NS: u64 = 250;
 /// From the start of the sender's call to the first slot, ns.
 const DELAY_NS: u64 = 1_000_000;
 
@@ -69,12 +78,7 @@ const DELAY_NS: u64 = 1_000_000;
 /// The tester failed: the namespace vanished, the kernel refused a call, or Ctrl-C. There is no trial then.
 pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
     let begun = Begun::paced(tester, offer, offer.duration)?;
-    let sent = (tester.sender).send(
-        begun.order,
-        sending_netns(tester),
-        &WhileSending::UNTIL_ENDED,
-    )?;
-    begun.end(tester, sent)
+    begun.send_all(tester)
 }
 
 /// Runs one trial until its time outside disturbances is as long as the offer asks for, or [`longest`] is over. It stops
@@ -94,21 +98,47 @@ pub fn run_undisturbed(
 
 /// Runs one burst of `frames` back-to-back (RFC 2544 26.4), as fast as the sender can.
 pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterError> {
+    let begun = Begun::back_to_back(tester, back_to_back(frames))?;
+    begun.send_all(tester)
+}
+
+/// Runs one trial at overload. Where the sender sees what a ring refuses, it sends as fast as it can, and pauses after each
+/// refusal: the ring stays full, and few frames are lost. A loss costs this bed's router time. Else the sender keeps the
+/// offer's rate.
+pub fn run_overload(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
+    let Some(back_off_ns) = back_off_ns(tester) else {
+        return run(tester, offer);
+    };
+    send_uncounted(tester, offer.rate, offer.rate.frames_in(tester.warm_up))?;
+    let speeds = speed::read(&tester.bed.plan().cpus.all())?;
+    let most = Rate::from_fps(MORE_THAN_SEEN * offer.rate.fps()).min(SENDER_MAX);
     let order = Order {
+        back_off_ns,
+        lasts_ns: offer.duration.as_nanos(),
+        ..back_to_back(most.frames_in(offer.duration))
+    };
+    let begun = Begun {
+        speeds: Some(speeds),
+        ..Begun::back_to_back(tester, order)?
+    };
+    begun.send_all(tester)
+}
+
+/// How long the sender pauses after a refusal; `None` where it sees none.
+fn back_off_ns(tester: &Tester<'_>) -> Option<u64> {
+    let ring = tester.bed.dut().ring_frames()?;
+    let sees = tester.traffic.port == PortKind::Xdp;
+    sees.then_some(u64::from(ring) / BACK_OFF_PART * FRAME_LEAST_NS)
+}
+
+fn back_to_back(frames: u64) -> Order {
+    Order {
         gap_fp: 0,
         slots: frames,
         late_max_ns: u64::MAX,
         delay_ns: DELAY_NS,
         ..Order::default()
-    };
-    let offer = Offer::new(Rate::default(), Span::ZERO);
-    let begun = Begun::new(tester, offer, order, Span::ZERO)?;
-    let sent = (tester.sender).send(
-        begun.order,
-        sending_netns(tester),
-        &WhileSending::UNTIL_ENDED,
-    )?;
-    begun.end(tester, sent)
+    }
 }
 
 /// The longest duration of a trial that needs this much time outside disturbances.
@@ -223,6 +253,28 @@ impl Begun {
             exchange,
             speeds: None,
         })
+    }
+
+    /// Begins a trial without a pace.
+    fn back_to_back(tester: &mut Tester<'_>, order: Order) -> Result<Self, TesterError> {
+        let offer = Offer::new(Rate::default(), Span::ZERO);
+        Self::new(tester, offer, order, Span::ZERO)
+    }
+
+    /// Sends until the sender ends, and ends the trial.
+    fn send_all(mut self, tester: &mut Tester<'_>) -> Result<Trial, TesterError> {
+        let sent = self.send(tester)?;
+        self.end(tester, sent)
+    }
+
+    /// Sends until the sender ends. Where that was by the time, slots that were left are no part of the order.
+    fn send(&mut self, tester: &Tester<'_>) -> Result<Outcome, TesterError> {
+        let netns = sending_netns(tester);
+        let sent = (tester.sender).send(self.order, netns, &WhileSending::UNTIL_ENDED)?;
+        if self.order.lasts_ns > 0 && sent.ended_ns > 0 {
+            self.order.slots = sent.slots;
+        }
+        Ok(sent)
     }
 
     /// Waits for the frames under way and reads the counters.

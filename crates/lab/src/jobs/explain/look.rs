@@ -76,7 +76,10 @@ impl Look {
             if phase == Phase::Wire && sampler.is_some() {
                 with_wire = Some(symbols()?);
             }
-            trial::run(tester, &offer)
+            match phase {
+                Phase::Overload | Phase::Wire => trial::run_overload(tester, &offer),
+                _ => trial::run(tester, &offer),
+            }
         })?;
         let symbols = with_wire.as_ref().unwrap_or(&self.symbols);
         let profile = sampler.map(|sampler| sampler.stop(symbols));

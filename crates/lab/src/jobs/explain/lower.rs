@@ -85,7 +85,7 @@ impl Explainer<'_> {
         }
         let maximum = *self.turns_of.get_or_insert(maximum);
         let most = SENDER_MAX.min(self.sends);
-        let overload = little_more(maximum).min(most);
+        let overload = most;
         let loads = turned::loads(overload, maximum);
         let offer = mean(&loads, IN_TURNS);
         let (sampler, mut of_loads) = (&self.look.sampler, Vec::new());

@@ -232,7 +232,7 @@ pub(super) fn fit(
     };
     let measured = Rate::from_fps(over(|(rate, _)| rate.fps())?);
     let points = &alike.lower;
-    let round_trip_ns = alike.round_trip_ns;
+    let round_trip_ns = 0.0 * alike.round_trip_ns.min(1.0);
     let model = CostModel::fit(points, batching, round_trip_ns)?;
     let predicted = model.max_rate(batching, threads);
     let predicted = predicted.ok_or("a frame would cost nothing")?;

@@ -6,6 +6,7 @@ use super::receiver::{Receiver, ReceiverPlan};
 use super::sender::{Sender, SenderPlan};
 use super::{TrafficReceiver, TrafficSender};
 use crate::bed::{Bed, Port};
+use crate::tester::LedgerProbe;
 use crate::tester::error::TesterError;
 use crate::tester::ways::Way;
 use crate::traffic::{PortKind, ReceiverPlace, Traffic};
@@ -80,13 +81,14 @@ pub fn sender(
     bed: &Bed,
     traffic: &Traffic,
     ways: &[Way<'_>],
+    ledger: &LedgerProbe,
 ) -> Result<Box<dyn TrafficSender>, TesterError> {
     let plan = SenderPlan::new(bed, traffic, ways)?;
     let ports = ways.iter().map(|way| way.from);
     Ok(match traffic.port {
         PortKind::Xdp => {
             let ports: Vec<_> = ports.map(|port| (&*port.netns, port.ifindex)).collect();
-            Box::new(Sender::load(plan, &ports)?)
+            Box::new(Sender::load(plan, &ports, Some(ledger))?)
         }
         PortKind::AfPacket => {
             let on_refusal = on_refusal(ways)?;

@@ -5,6 +5,7 @@ use super::wait::{Due, Progress, wait_for_end};
 use super::{TrafficSender, WhileSending};
 use crate::clock::wait_until;
 use crate::destinations::{DestinationList, Destinations};
+use crate::tester::LedgerProbe;
 use crate::tester::error::TesterError;
 use crate::tester::programs::{self, attach_in, maps};
 use libbpf_rs::ProgramInput;
@@ -29,6 +30,8 @@ const SHORTEST: u16 = 60;
 const WAKE: Signal = Signal::SIGUSR1;
 /// Most pages handed on at once with a pace: more do not make the router faster.
 const PACED_BATCH: u64 = 32;
+/// Pages handed on at once where paces take turns: few, because at a slow pace most of a batch are left.
+const TURNS_BATCH: u64 = 8;
 /// A live-frames call needs up to 20 ms to set up.
 const SET_UP_NS: u64 = 100_000_000;
 
@@ -99,11 +102,15 @@ impl Dispatched {
 }
 
 impl Sender {
-    /// Loads the sender. `ports` are namespace and interface, by direction.
+    /// Loads the sender. `ports` are namespace and interface, by direction. The `ledger` tells it what was refused.
     ///
     /// # Errors
     /// The kernel refused the program or a port, or the schedule of sizes does not fit.
-    pub fn load(plan: SenderPlan, ports: &[(&NetNs, u32)]) -> Result<Self, TesterError> {
+    pub fn load(
+        plan: SenderPlan,
+        ports: &[(&NetNs, u32)],
+        ledger: Option<&LedgerProbe>,
+    ) -> Result<Self, TesterError> {
         let largest = largest(&plan.lengths)?;
         let mut open = programs::open(SenderSkelBuilder::default(), "open the sender")?;
         let rodata = programs::constants(&mut open.maps.rodata_data, "sender rodata")?;
@@ -134,6 +141,10 @@ impl Sender {
                 DestinationList::V6(_) => open.maps.dest_ipv6.set_max_entries(entries),
             };
             sized.map_err(|e| TesterError::bpf("size the list of destinations", &e))?;
+        }
+        if let Some(ledger) = ledger {
+            let shared = open.maps.counts.reuse_fd(ledger.counts());
+            shared.map_err(|e| TesterError::bpf("share the ledger's counts", &e))?;
         }
         let skel = programs::load(open, "load the sender")?;
         match plan.destinations.as_ref().map(|all| all.list.as_ref()) {
@@ -201,7 +212,8 @@ impl Sender {
 
     /// With a pace a batch holds the frames of one window: pages left at its end are dropped, which costs the DUT time.
     fn batch(&self, order: &Order) -> u32 {
-        let frames = match order.least_gap_fp() {
+        let frames = match order.gap_fp {
+            _ if order.turns.is_some() => TURNS_BATCH,
             0 => u64::MAX,
             gap_fp => ((WINDOW_NS << PACE_SHIFT) / gap_fp).clamp(1, PACED_BATCH),
         };
