@@ -18,7 +18,8 @@ for pair in $(seq "$pairs"); do
 	for build in "${builds[@]}"; do
 		rm -f "$record"
 		"${build#*:}" trial --frame 64 --rate "$loads" --time 1s --quiet --record "$record" > /dev/null || echo "pair $pair, ${build%%:*}: exit code $?" >&2
-		grep '"kind":"load"' "$record" | sed "s/^{/{\"pair\":$pair,\"build\":\"${build%%:*}\",/" >> "$out/raw.jsonl"
+		jq -sc --argjson pair "$pair" --arg build "${build%%:*}" \
+			'{pair: $pair, build: $build, loads: map(select(.kind == "load") | del(.schema, .kind, .run))}' "$record" >> "$out/raw.jsonl"
 		cat "$record" >> "$out/trials.jsonl"
 	done
 done

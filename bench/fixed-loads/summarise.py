@@ -6,7 +6,8 @@ import json
 import statistics
 import sys
 
-results = [json.loads(line) for line in open(sys.argv[1])]
+runs = [json.loads(line) for line in open(sys.argv[1])]
+results = [{"build": run["build"], **load} for run in runs for load in run["loads"]]
 
 
 def median(values):

@@ -4,7 +4,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
 use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::receiver::Looked;
-use mpps_ebpf::instruments::{fault, nic, receiver, sender, sink};
+use mpps_ebpf::instruments::{fault, ledger, nic, receiver, sender, sink};
 use std::mem::MaybeUninit;
 
 const XDP_DROP: u32 = 1;
@@ -265,6 +265,71 @@ fn sender_waits_for_a_slot_within_its_window() {
     let mean_ns = run.expect("run").duration.as_nanos();
     assert!(mean_ns >= u128::from(sender::WINDOW_NS) / 4, "{mean_ns}");
     assert_eq!(outcome(&skel).slots, 0);
+}
+
+/// Back-to-back for ever, with a pause after a refusal.
+fn overload() -> sender::Order {
+    sender::Order {
+        slots: u64::MAX,
+        late_max_ns: u64::MAX,
+        batch: 1,
+        back_off_frames: 1 << 20,
+        ..sender::Order::default()
+    }
+}
+
+#[test]
+fn sender_pauses_once_after_a_refusal() {
+    if !is_root() {
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    let order = overload();
+    let skel = ordered_sender(&mut storage, &order);
+    let took_ns = || {
+        let input = ProgramInput {
+            data_in: Some(&[0u8; 60]),
+            repeat: 1,
+            ..ProgramInput::default()
+        };
+        let run = skel.progs.send.test_run(input).expect("run");
+        run.duration.as_nanos() as u64
+    };
+    // The first look is at what was refused before.
+    took_ns();
+    let refused = ledger::Taken {
+        ring_refused: 3,
+        ..ledger::Taken::default()
+    };
+    let cpus = libbpf_rs::num_possible_cpus().expect("CPUs");
+    let each = vec![refused.octets().to_vec(); cpus];
+    let counts = &skel.maps.counts;
+    counts
+        .update_percpu(&ZERO, &each, MapFlags::ANY)
+        .expect("counts");
+    // Nothing was taken, so the pause is the longest.
+    assert!(took_ns() >= sender::PAUSE_MAX_NS);
+    // It has seen them: of so many calls not each pauses again.
+    let shortest = (0..100).map(|_| took_ns()).min();
+    assert!(shortest < Some(sender::PAUSE_MAX_NS), "{shortest:?}");
+}
+
+#[test]
+fn sender_ends_when_its_time_is_over() {
+    if !is_root() {
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    let order = sender::Order {
+        lasts_ns: 1,
+        ..overload()
+    };
+    let skel = ordered_sender(&mut storage, &order);
+    for _ in 0..3 {
+        verdict(&skel.progs.send, &[0u8; 60]);
+    }
+    let outcome = outcome(&skel);
+    assert!(outcome.ended_ns > 0 && outcome.slots <= 2, "{outcome:?}");
 }
 
 #[test]

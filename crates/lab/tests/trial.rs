@@ -8,7 +8,7 @@ use crate::support::trials::{
 };
 use mpps_ebpf::instruments::nic::INDIRECTION_ENTRIES;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Side};
-use mpps_lab::tester::{Fault, PlantedFault, Tester};
+use mpps_lab::tester::{Fault, PlantedFault, ReceiverPlace, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::{clock, kernel, links};
@@ -213,6 +213,39 @@ fn a_burst_lasts_until_its_last_frame() {
     assert_eq!((counts.sent, counts.unsent), (frames, 0), "{counts:?}");
     assert!(trial.sender_ended);
     assert_closed(&trial, "a long burst");
+}
+
+/// A sender that backs off keeps the ring full, and so the router busy, with few losses.
+#[test]
+fn an_overload_loses_fewer_frames_than_a_burst() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let traffic = Traffic {
+        receiver: ReceiverPlace::Exit,
+        ..support::traffic()
+    };
+    let mut tester = tester(&bed, &traffic);
+    let slow = PlantedFault::plant_on_router(Fault::spin(2_000), &bed, tester.ways()[0]);
+    let _slow = slow.expect("a slow router");
+    let lost = |trial: &Trial| trial.counts().lost as f64 / trial.counts().sent.max(1) as f64;
+    for _ in 0..WHOLE_TRIES {
+        let burst = trial::run_burst(&mut tester, 1 << 19).expect("a burst");
+        let offer = offer(400_000.0, 300);
+        let overload = trial::run_overload(&mut tester, &offer).expect("an overload");
+        assert_closed(&overload, "backing off");
+        let counts = overload.counts();
+        assert_eq!(counts.unsent, 0, "{counts:?}");
+        assert!(overload.duration <= offer.duration, "{}", overload.duration);
+        let is_whole = |trial: &Trial| trial.stalls.is_empty() && trial.others.is_empty();
+        if is_whole(&burst) && is_whole(&overload) {
+            assert!(counts.lost > 0, "the ring was full");
+            assert!(lost(&overload) < lost(&burst) / 2.0, "{counts:?}");
+            return;
+        }
+    }
+    support::skip!("a quieter machine");
 }
 
 /// No frame of the time in which another program had the tester's CPU may count.

@@ -306,8 +306,8 @@ static __always_inline u64 wait_until(u64 now, u64 until, u64 end)
 	return read_clock(until);
 }
 
-/* Whether a port or a ring refused frames since the last look: they do so on this CPU, when a batch is handed on. */
-static __always_inline int were_refused(void)
+/* Frames that ports and rings refused so far. They do so on this CPU, when a batch is handed on. */
+static __always_inline u64 refused_frames(void)
 {
 	u64 refused = 0;
 	u32 way;
@@ -318,10 +318,27 @@ static __always_inline int were_refused(void)
 		if (c)
 			refused += c->port_refused + c->ring_refused;
 	}
-	if (refused == state.refused_seen)
-		return 0;
+	return refused;
+}
+
+/* After a refusal: pauses until as many frames as ordered will have been taken, at the rate since the last one. */
+static __always_inline u64 back_off(u64 now)
+{
+	u64 refused = refused_frames(), sent = state.direction[0].sequence + state.direction[1].sequence;
+	u64 handed = sent - state.refused_sent, lost = refused - state.refused_seen, pause = PAUSE_MAX_NS;
+	int is_first = !state.refused_ns;
+
+	if (!lost && !is_first)
+		return now;
+	if (handed > lost)
+		pause = state.back_off_frames * (now - state.refused_ns) / (handed - lost);
+	if (pause > PAUSE_MAX_NS)
+		pause = PAUSE_MAX_NS;
 	state.refused_seen = refused;
-	return 1;
+	state.refused_ns = now;
+	state.refused_sent = sent;
+	/* In the pause no page is dropped, so it is one call's. */
+	return is_first ? now : wait_until(now, now + pause, ~0ULL);
 }
 
 static __always_inline void count_sent(u64 now, u64 late)
@@ -379,11 +396,11 @@ SEC("xdp")
 int send(struct xdp_md *ctx)
 {
 	u64 due = state.started_ns + (state.slot_fp >> PACE_SHIFT), now = read_clock(due);
+	int is_first = !state.batch_at;
 	u64 end = window_end(now), late;
 
-	/* In a pause no page is dropped, so it is one call's. */
-	if (state.back_off_ns && state.batch_at == 1 && were_refused())
-		now = wait_until(now, now + state.back_off_ns, ~0ULL);
+	if (state.back_off_frames && is_first)
+		now = back_off(now);
 	if (state.ended_ns) {
 		wait_until(now, end, end);
 		return XDP_DROP;

@@ -54,7 +54,7 @@ struct sender_state {
 	u64 turns;	 /* paces that take turns; 0: one pace */
 	u64 turn_gap_fp[TURNS_MAX];
 	u64 batch;	 /* pages the kernel hands on at once */
-	u64 back_off_ns; /* pause after frames were refused; 0: none */
+	u64 back_off_frames; /* after a refusal it pauses until so many will have been taken; 0: no pause */
 	u64 lasts_ns;	 /* ends so long after the first slot, whatever slots are left; 0: with the last slot */
 	/* outcome */
 	u64 started_ns;	   /* when the first slot was due */
@@ -75,7 +75,9 @@ struct sender_state {
 	u64 turn_end_ns;   /* when the present turn ends */
 	u64 batch_at;	   /* pages of the present batch that were served */
 	u64 window_end_ns; /* when its window ends */
-	u64 refused_seen;  /* frames that ports and rings had refused at the last look */
+	u64 refused_seen;  /* frames that ports and rings had refused at the last refusal */
+	u64 refused_ns;	   /* when that was seen (0: never looked) */
+	u64 refused_sent;  /* frames handed over until then */
 	struct sender_direction direction[DIRECTIONS];
 	u64 lateness[HISTOGRAM_BUCKETS];
 };
@@ -88,8 +90,10 @@ struct sender_mark {
 
 /* A batch waits for slots for so long: its first frame leaves no later. */
 #define WINDOW_NS 10000
+/* Longest pause after a refusal. */
+#define PAUSE_MAX_NS 400000
 /* Readings of the clock until a wait is given up. */
-#define WAIT_TURNS_MAX 16384
+#define WAIT_TURNS_MAX 65536
 
 /* The sender paused for so long: both ends of the pause are marked. */
 #define MARK_PAUSE_NS 100000

@@ -19,9 +19,9 @@ plain! {
     sender_direction: 104 {
         sequence, unsent, size_at, port, host, flow, round, port_first, host_first, dest_at, lap, dest_first, lap_first
     }
-    sender_state: 9808 {
-        gap_fp, slots, late_max_ns, id, delay_ns, plain, mark_gap_ns, slow_after_ns, slow_gap_fp, turns, turn_gap_fp, batch, back_off_ns, lasts_ns, started_ns, slot, slot_fp, first_ns, last_ns,
-        ended_ns, burst, burst_largest, refused, late_largest_ns, clock_ns, clock_left, mark_due_ns, marks, slowed_ns, turn_end_ns, batch_at, window_end_ns, refused_seen, direction,
+    sender_state: 9824 {
+        gap_fp, slots, late_max_ns, id, delay_ns, plain, mark_gap_ns, slow_after_ns, slow_gap_fp, turns, turn_gap_fp, batch, back_off_frames, lasts_ns, started_ns, slot, slot_fp, first_ns, last_ns,
+        ended_ns, burst, burst_largest, refused, late_largest_ns, clock_ns, clock_left, mark_due_ns, marks, slowed_ns, turn_end_ns, batch_at, window_end_ns, refused_seen, refused_ns, refused_sent, direction,
         lateness
     }
     sender_mark: 24 { ns, sequence }
@@ -32,6 +32,8 @@ plain! {
 pub const MARKS_MAX: u64 = 65_536;
 /// The sender paused for so long: both ends of the pause are marked, ns.
 pub const MARK_PAUSE_NS: u64 = 100_000;
+/// Longest pause after a refusal, ns.
+pub const PAUSE_MAX_NS: u64 = 400_000;
 /// A batch waits for slots for so long, ns.
 pub const WINDOW_NS: u64 = 10_000;
 /// From one mark to the next at least, but for pauses, ns.
@@ -66,8 +68,8 @@ pub struct Order {
     pub turns: Option<Turns>,
     /// Pages the kernel hands on at once.
     pub batch: u32,
-    /// Pause after a port or a ring refused frames, ns; 0: none.
-    pub back_off_ns: u64,
+    /// After a port or a ring refused frames it pauses until so many more will have been taken; 0: no pause.
+    pub back_off_frames: u64,
     /// It ends so long after its first slot, whatever slots are left, ns; 0: with the last slot.
     pub lasts_ns: u64,
 }
@@ -126,7 +128,7 @@ impl Order {
             turns: self.turns.map_or(0, |turns| turns.count),
             turn_gap_fp: self.turns.map_or([0; TURNS_MAX], |turns| turns.gap_fp),
             batch: u64::from(self.batch),
-            back_off_ns: self.back_off_ns,
+            back_off_frames: self.back_off_frames,
             lasts_ns: self.lasts_ns,
             direction: [direction; DIRECTIONS],
             ..types::sender_state::default()

@@ -1,8 +1,8 @@
 //! Overload: more is offered than the DUT can forward (RFC 2285 3.6.2 and 3.6.3). It tells the maximum forwarding rate,
 //! the cost of a frame, and the most that the tester can offer.
 //!
-//! Trials take turns: a wire in place of the router, the router, and the router at a load little above its rate. A CPU
-//! that slows down for a while then slows all of them. The cost through the wire, less what the receiver's program takes more
+//! Trials take turns: a wire in place of the router and the router at the most that the sender can, then both at little
+//! more than they forward. A CPU that slows down for a while then slows all of them. The cost through the wire, less what the receiver's program takes more
 //! there, is the bed's part of a frame's cost.
 
 use super::exit_program::{self, ExitProgram, corrected};
@@ -31,7 +31,7 @@ const ROUNDS_MAX: u32 = 10;
 /// An interval is narrow when half of it is at most this share of its middle: by so much runs differ anyway. The 95 % of
 /// runs are then 3.3 % on each side. Without any width of its own they would be 2.9 %, so more rounds tell hardly more.
 const NARROW: f64 = RUNS_APART;
-/// The lower of the two overloads, as a multiple of the forwarding rate. A DUT that overload slows down forwards most there.
+/// The lower of the two overloads, as a multiple of the forwarding rate, where the sender cannot back off.
 const LITTLE_MORE: f64 = 1.1;
 
 /// That overload of what forwards so many frames/s.
@@ -101,7 +101,7 @@ impl Series {
 
 /// What a frame costs where the maximum forwarding rate was measured: of router and wire at little more than each carries,
 /// or at most. They are compared at the same overload, first at that of the maximum. At a higher one each frame costs more,
-/// because the sender keeps trying a full ring.
+/// because each loss takes the router time.
 fn cost(found: &Saturated, mut pairs: [(&Series, &Series); 2]) -> Option<FrameCost> {
     let maximum = found.maximum();
     if maximum == found.at_most.as_ref() {

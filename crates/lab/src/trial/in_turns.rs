@@ -42,10 +42,10 @@ pub fn run_in_turns(
         count: loads.len().min(TURNS_MAX) as u64,
         gap_fp: [0; TURNS_MAX],
     };
-    let back_off_ns = super::back_off_ns(tester);
-    begun.order.back_off_ns = back_off_ns.unwrap_or(0);
+    let back_off_frames = super::back_off_frames(tester);
+    begun.order.back_off_frames = back_off_frames.unwrap_or(0);
     for (gap, load) in turns.gap_fp.iter_mut().zip(loads) {
-        *gap = match back_off_ns {
+        *gap = match back_off_frames {
             Some(_) if *load == highest => 0,
             _ => gap_fp(load.fps()),
         };

@@ -65,10 +65,8 @@ const LONGER_MAX: Span = Span::from_millis(15_000);
 pub const SENDER_MAX: Rate = Rate::from_fps(12_000_000.0);
 /// An overload ends when so many times the frames of its offer were sent.
 const MORE_THAN_SEEN: f64 = 2.0;
-/// A pause after a refusal lasts until a DUT that needs [`FRAME_LEAST_NS`] for a frame has drained this part of a ring.
-const BACK_OFF_PART: u64 = 32;
-/// No DUT on this tester's beds has needed less for a frame, ns.
-const FRAME_LEAST_NS: u64 = 250;
+/// A pause after a refusal lasts until this part of a ring is drained.
+const BACK_OFF_PART: u32 = 32;
 /// From the start of the sender's call to the first slot, ns.
 const DELAY_NS: u64 = 1_000_000;
 
@@ -106,14 +104,14 @@ pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterEr
 /// refusal: the ring stays full, and few frames are lost. A loss costs this bed's router time. Else the sender keeps the
 /// offer's rate.
 pub fn run_overload(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
-    let Some(back_off_ns) = back_off_ns(tester) else {
+    let Some(back_off_frames) = back_off_frames(tester) else {
         return run(tester, offer);
     };
     send_uncounted(tester, offer.rate, offer.rate.frames_in(tester.warm_up))?;
     let speeds = speed::read(&tester.bed.plan().cpus.all())?;
     let most = Rate::from_fps(MORE_THAN_SEEN * offer.rate.fps()).min(SENDER_MAX);
     let order = Order {
-        back_off_ns,
+        back_off_frames,
         lasts_ns: offer.duration.as_nanos(),
         ..back_to_back(most.frames_in(offer.duration))
     };
@@ -124,11 +122,11 @@ pub fn run_overload(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, Tes
     begun.send_all(tester)
 }
 
-/// How long the sender pauses after a refusal; `None` where it sees none.
-fn back_off_ns(tester: &Tester<'_>) -> Option<u64> {
+/// For how many frames the sender pauses after a refusal; `None` where it sees none.
+fn back_off_frames(tester: &Tester<'_>) -> Option<u64> {
     let ring = tester.bed.dut().ring_frames()?;
     let sees = tester.traffic.port == PortKind::Xdp;
-    sees.then_some(u64::from(ring) / BACK_OFF_PART * FRAME_LEAST_NS)
+    sees.then(|| (ring / BACK_OFF_PART).max(1).into())
 }
 
 fn back_to_back(frames: u64) -> Order {

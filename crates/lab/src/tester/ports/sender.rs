@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 const SHORTEST: u16 = 60;
 /// Ends a live-frames call; its handler does nothing.
 const WAKE: Signal = Signal::SIGUSR1;
-/// Most pages handed on at once with a pace: more do not make the router faster.
+/// Most pages handed on at once with a pace: more do not make the router faster. A sender that backs off loses up to a batch.
 const PACED_BATCH: u64 = 32;
 /// Pages handed on at once where paces take turns: few, because at a slow pace most of a batch are left.
 const TURNS_BATCH: u64 = 8;
@@ -214,7 +214,8 @@ impl Sender {
     fn batch(&self, order: &Order) -> u32 {
         let frames = match order.gap_fp {
             _ if order.turns.is_some() => TURNS_BATCH,
-            0 => u64::MAX,
+            0 if order.back_off_frames == 0 => u64::MAX,
+            0 => PACED_BATCH,
             gap_fp => ((WINDOW_NS << PACE_SHIFT) / gap_fp).clamp(1, PACED_BATCH),
         };
         u32::try_from(frames).map_or(self.plan.batch, |frames| frames.min(self.plan.batch))
