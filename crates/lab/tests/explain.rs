@@ -9,7 +9,7 @@ use mpps_lab::jobs::explain::{self, ExplainPlan};
 use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
 use mpps_lab::jobs::{JobError, Observer, Report, ResultObserver, Trials};
 use mpps_lab::traffic::{ReceiverPlace, Traffic};
-use mpps_method::{FrameSpec, Rate, Span};
+use mpps_method::{FrameSpec, Span};
 use mpps_record::{Drops, PartChange, PartCost, ProfileChange, ProfileLine, ProfiledLoad};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -356,9 +356,9 @@ fn a_switch_of_a_bed_is_split_by_stage() {
             worked
         })
     };
-    let (mut kept, sends) = (Kept(Vec::new()), Rate::from_fps(4e6));
+    let mut kept = Kept(Vec::new());
     let mut trials = Trials::new(&mut kept);
-    let found = by_stage::measure(&mut tester, sends, levels, &mut at_levels, &mut trials);
+    let found = by_stage::measure(&mut tester, levels, &mut at_levels, &mut trials);
     let Some(change) = found.unwrap_or_else(|error| panic!("{error}")) else {
         support::skip!("a quieter machine");
     };
@@ -375,6 +375,6 @@ fn a_switch_of_a_bed_is_split_by_stage() {
         time: Span::from_millis(200),
         pairs: 4,
     };
-    let found = by_stage::measure(&mut tester, sends, none, &mut refused, &mut trials);
+    let found = by_stage::measure(&mut tester, none, &mut refused, &mut trials);
     assert_eq!(found.unwrap_or_else(|error| panic!("{error}")), None);
 }

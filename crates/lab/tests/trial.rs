@@ -227,12 +227,12 @@ fn an_overload_loses_fewer_frames_than_a_burst() {
         ..support::traffic()
     };
     let mut tester = tester(&bed, &traffic);
-    let slow = PlantedFault::plant_on_router(Fault::spin(2_000), &bed, tester.ways()[0]);
+    let slow = PlantedFault::plant_on_router(Fault::spin(500), &bed, tester.ways()[0]);
     let _slow = slow.expect("a slow router");
     let lost = |trial: &Trial| trial.counts().lost as f64 / trial.counts().sent.max(1) as f64;
     for _ in 0..WHOLE_TRIES {
         let burst = trial::run_burst(&mut tester, 1 << 19).expect("a burst");
-        let offer = offer(400_000.0, 300);
+        let offer = offer(1_000_000.0, 300);
         let overload = trial::run_overload(&mut tester, &offer).expect("an overload");
         assert_closed(&overload, "backing off");
         let counts = overload.counts();

@@ -1,24 +1,21 @@
-//! What a frame costs, from how many frames share a wake-up and a poll, and how long the sender waits:
+//! What a frame costs, from how many frames share a wake-up and a poll:
 //!
-//! cost = per frame + per wake-up * wake-ups a frame + per poll * polls a frame + waiting * share of the sender's time
-//! that it waits.
+//! cost = per frame + per wake-up * wake-ups a frame + per poll * polls a frame.
 //!
 //! A router that is loaded less wakes up more often for a frame, so its cost at a low load says little of the most that
-//! it can forward. A fit over loads does. A sender that waits gives unused buffers back, under the lock that the router
-//! needs to give back its own. So it waits more at a low load, and the router's frames cost more. No term is below 0. Nor
-//! is waiting above the time in which a cache line goes to the sender's CPU and back: the router waits for the lock's line.
+//! it can forward. A fit over loads does. No term is below 0.
 //!
 //! ```
 //! use mpps_method::cost_model::{Batching, CostModel, Point};
 //!
 //! // 500 ns a frame, 2 us a wake-up, 800 ns a poll.
 //! let point = |wakes: f64, polls: f64| {
-//!     let batching = Batching { wakes, polls, waits: 0.0 };
+//!     let batching = Batching { wakes, polls };
 //!     Point { batching, cost_ns: 500.0 + 2_000.0 * wakes + 800.0 * polls }
 //! };
 //! let loads = [point(1.0, 1.0), point(0.5, 0.6), point(0.1, 0.3), point(0.05, 0.15), point(0.0, 0.1)];
-//! let saturated = Batching { wakes: 0.0, polls: 1.0 / 64.0, waits: 0.0 };
-//! let model = CostModel::fit(&loads, saturated, 80.0)?;
+//! let saturated = Batching { wakes: 0.0, polls: 1.0 / 64.0 };
+//! let model = CostModel::fit(&loads, saturated)?;
 //! let most = model.max_rate(saturated, 1);
 //! assert!((most.map_or(0.0, |rate| rate.fps()) - 1e9 / 512.5).abs() < 1.0);
 //! # Ok::<(), mpps_method::cost_model::CannotFit>(())
@@ -26,7 +23,7 @@
 
 use crate::units::Rate;
 
-/// Fewer loads than this leave nothing to check four terms by.
+/// Fewer loads than this leave too little to check three terms by.
 const POINTS_MIN: usize = 5;
 /// A term whose number a frame varies by less than this part of its largest is constant.
 const VARIES: f64 = 0.1;
@@ -36,31 +33,28 @@ const SURE: f64 = 0.1;
 const ALIKE: f64 = 0.99;
 /// Without any one of the loads a term changes by at most this part, or the loads cannot tell it from the others.
 const APART: f64 = 0.5;
-/// Terms: frame, wake-up, poll, waiting.
-const TERMS: usize = 4;
-/// A bit each: all, wake-ups, polls, waiting.
+/// Terms: frame, wake-up, poll.
+const TERMS: usize = 3;
+/// A bit each: all, wake-ups, polls.
 const ALL: u32 = (1 << TERMS) - 1;
 const WAKES: u32 = 1 << 1;
 const POLLS: u32 = 1 << 2;
-const WAITING: u32 = 1 << 3;
 /// Their names, in this order.
-const NAMES: [&str; TERMS] = ["frame", "wake-up", "poll", "waiting"];
+const NAMES: [&str; TERMS] = ["frame", "wake-up", "poll"];
 
-/// How frames were batched, and what the sender did.
+/// How frames were batched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Batching {
     /// Wake-ups a frame.
     pub wakes: f64,
     /// Polls a frame.
     pub polls: f64,
-    /// Share of the sender's time that it waits for the next frame's time.
-    pub waits: f64,
 }
 
 impl Batching {
     /// How often each term occurs for a frame.
     const fn terms(self) -> [f64; TERMS] {
-        [1.0, self.wakes, self.polls, self.waits]
+        [1.0, self.wakes, self.polls]
     }
 }
 
@@ -91,7 +85,7 @@ pub enum CannotFit {
     Same(&'static str),
     /// The best fit gives each frame no cost of its own.
     #[error(
-        "the loads fit best where a frame costs nothing but its share of wake-ups, polls and waiting, which cannot be"
+        "the loads fit best where a frame costs nothing but its share of wake-ups and polls, which cannot be"
     )]
     Nothing,
     /// The cost at saturation changes by so large a part without one of the loads.
@@ -108,8 +102,6 @@ pub struct CostModel {
     pub per_wake_ns: f64,
     /// Each poll; 0 where no load had any.
     pub per_poll_ns: f64,
-    /// Each frame while the sender waits all the time.
-    pub waiting_ns: f64,
     /// Terms that the loads cannot tell from the others.
     pub mixed: Vec<&'static str>,
     /// How far the loads lie from the model: root of the mean square.
@@ -117,16 +109,11 @@ pub struct CostModel {
 }
 
 impl CostModel {
-    /// Fits the terms, none below 0, by least squares of the relative errors, to predict a cost at saturation. Waiting costs
-    /// at most `waiting_max_ns`: infinite where nobody knows.
+    /// Fits the terms, none below 0, by least squares of the relative errors, to predict a cost at saturation.
     ///
     /// # Errors
     /// [`CannotFit`] where the loads cannot tell what a frame costs there.
-    pub fn fit(
-        points: &[Point],
-        saturated: Batching,
-        waiting_max_ns: f64,
-    ) -> Result<Self, CannotFit> {
+    pub fn fit(points: &[Point], saturated: Batching) -> Result<Self, CannotFit> {
         if points.len() < POINTS_MIN {
             return Err(CannotFit::TooFew(points.len()));
         }
@@ -150,8 +137,7 @@ impl CostModel {
                 return Err(CannotFit::Same(name));
             }
         }
-        let fit = |points: &[Point], allowed| best(points, allowed, waiting_max_ns);
-        let terms = fit(points, ALL).ok_or(CannotFit::NotANumber)?;
+        let terms = best(points, ALL).ok_or(CannotFit::NotANumber)?;
         let [frame_ns, ..] = terms;
         if frame_ns <= 0.0 {
             return Err(CannotFit::Nothing);
@@ -159,12 +145,12 @@ impl CostModel {
         // What each term and the cost at saturation are without any one of the loads.
         let without = |left_out: usize| {
             let others = points.iter().enumerate().filter(|(at, _)| *at != left_out);
-            fit(&others.map(|(_, point)| *point).collect::<Vec<_>>(), ALL)
+            best(&others.map(|(_, point)| *point).collect::<Vec<_>>(), ALL)
         };
         let mut others: Vec<[f64; TERMS]> = (0..points.len()).filter_map(without).collect();
         // Two terms that rise and fall together may stand for each other.
         if correlation_squared(points) > ALIKE {
-            let without_one = [ALL & !WAKES, ALL & !POLLS].map(|used| fit(points, used));
+            let without_one = [ALL & !WAKES, ALL & !POLLS].map(|used| best(points, used));
             others.extend(without_one.into_iter().flatten());
         }
         let cost = cost_ns(&terms, saturated);
@@ -185,12 +171,11 @@ impl CostModel {
             .iter()
             .map(|point| (cost_ns(&terms, point.batching) - point.cost_ns).powi(2));
         let off_ns = (squares.sum::<f64>() / points.len() as f64).sqrt();
-        let [per_frame_ns, per_wake_ns, per_poll_ns, waiting_ns] = terms;
+        let [per_frame_ns, per_wake_ns, per_poll_ns] = terms;
         Ok(Self {
             per_frame_ns,
             per_wake_ns,
             per_poll_ns,
-            waiting_ns,
             mixed: named
                 .filter(|(term, _)| is_mixed(*term))
                 .map(|(_, name)| name)
@@ -202,12 +187,7 @@ impl CostModel {
     /// The cost of a frame that is batched so, in ns.
     #[must_use]
     pub fn cost_ns(&self, batching: Batching) -> f64 {
-        let terms = [
-            self.per_frame_ns,
-            self.per_wake_ns,
-            self.per_poll_ns,
-            self.waiting_ns,
-        ];
+        let terms = [self.per_frame_ns, self.per_wake_ns, self.per_poll_ns];
         cost_ns(&terms, batching)
     }
 
@@ -218,24 +198,6 @@ impl CostModel {
         let cost_ns = self.cost_ns(saturated);
         (cost_ns > 0.0).then(|| Rate::from_fps(1e9 * f64::from(cpus) / cost_ns))
     }
-}
-
-/// The cost at saturation where waiting costs nothing, and where it costs as much as it may: what loads leave open that
-/// cannot tell this term from the others. `None` where nobody knows what it may cost.
-#[must_use]
-pub fn cost_by_waiting(
-    points: &[Point],
-    saturated: Batching,
-    waiting_max_ns: f64,
-) -> Option<[f64; 2]> {
-    let others = || (1..=ALL).filter(|used| used & WAITING == 0);
-    let cost = |waiting_ns| {
-        let tried = others().map(|used| (used, waiting_ns));
-        let terms = nearest(points, tried, waiting_max_ns)?;
-        Some(cost_ns(&terms, saturated))
-    };
-    let [none, most] = [cost(0.0)?, cost(waiting_max_ns)?];
-    Some([none.min(most), none.max(most)])
 }
 
 /// How far a predicted rate is off the measured one, as a part of the measured one: 0.1 is 10 % too high. `None` where
@@ -268,47 +230,27 @@ fn correlation_squared(points: &[Point]) -> f64 {
     sum(|x, y| x * y).powi(2) / (sum(|x, _| x * x) * sum(|_, y| y * y))
 }
 
-/// Of these terms: the best fit with no term out of its bounds is the best of those that have some terms at a bound and
-/// none beyond.
-fn best(points: &[Point], allowed: u32, waiting_max_ns: f64) -> Option<[f64; TERMS]> {
-    let used = (1..=ALL).filter(|used| used & !allowed == 0);
-    let at_most = |used| (used & WAITING == 0).then_some(waiting_max_ns);
-    let tried = used.flat_map(|used| {
-        let bounds = [0.0].into_iter().chain(at_most(used));
-        bounds.map(move |waiting_ns| (used, waiting_ns))
-    });
-    nearest(points, tried, waiting_max_ns)
-}
-
-/// Of fits with these terms, or waiting so much, the nearest to the points with no term out of its bounds.
-fn nearest(
-    points: &[Point],
-    tried: impl Iterator<Item = (u32, f64)>,
-    waiting_max_ns: f64,
-) -> Option<[f64; TERMS]> {
+/// Of these terms: the best fit with none below 0 is the best of those that leave some out and have none below 0.
+fn best(points: &[Point], allowed: u32) -> Option<[f64; TERMS]> {
     let squares = |terms: &[f64; TERMS]| {
         let off = |point: &Point| (cost_ns(terms, point.batching) / point.cost_ns - 1.0).powi(2);
         points.iter().map(off).sum::<f64>()
     };
-    let fits = tried.filter_map(|(used, waiting_ns)| solved(points, used, waiting_ns));
-    let sound = fits.filter(|terms| {
-        let [.., waiting_ns] = *terms;
-        let is_sound = |&term: &f64| term.is_finite() && term >= 0.0;
-        terms.iter().all(is_sound) && waiting_ns <= waiting_max_ns
-    });
+    let used = (1..=ALL).filter(|used| used & !allowed == 0);
+    let fits = used.filter_map(|used| solved(points, used));
+    let is_sound = |&term: &f64| term.is_finite() && term >= 0.0;
+    let sound = fits.filter(|terms| terms.iter().all(is_sound));
     sound.min_by(|one, other| squares(one).total_cmp(&squares(other)))
 }
 
-/// Least squares with the terms that are used (a bit each), the others 0, or waiting so much: the normal equations, by
-/// elimination.
-fn solved(points: &[Point], used: u32, waiting_ns: f64) -> Option<[f64; TERMS]> {
+/// Least squares with the terms that are used (a bit each), the others 0: the normal equations, by elimination.
+fn solved(points: &[Point], used: u32) -> Option<[f64; TERMS]> {
     let is_used = |term: usize| used >> term & 1 == 1;
     // Each equation: its coefficients, then its right side.
     let mut equations = [[0.0; TERMS + 1]; TERMS];
     for point in points {
         let mut row = [0.0; TERMS + 1];
-        let rest_ns = point.cost_ns - waiting_ns * point.batching.waits;
-        let numbers = point.batching.terms().into_iter().chain([rest_ns]);
+        let numbers = point.batching.terms().into_iter().chain([point.cost_ns]);
         // Each error counts by its part of the cost.
         (row.iter_mut().zip(numbers)).for_each(|(cell, number)| *cell = number / point.cost_ns);
         let terms = row.iter_mut().take(TERMS).enumerate();
@@ -343,8 +285,6 @@ fn solved(points: &[Point], used: u32, waiting_ns: f64) -> Option<[f64; TERMS]> 
     for (term, (cost, equation)) in found.iter_mut().zip(&equations).enumerate() {
         *cost = equation.get(TERMS)? / equation.get(term)?;
     }
-    let [.., waiting] = &mut found;
-    *waiting += waiting_ns;
     Some(found)
 }
 
@@ -356,19 +296,11 @@ mod tests {
     const SATURATED: Batching = Batching {
         wakes: 0.0,
         polls: 1.0 / 64.0,
-        waits: 0.0,
     };
-
-    /// What waiting costs at most.
-    const MAX_NS: f64 = 500.0;
 
     fn point(wakes: f64, polls: f64, cost_ns: f64) -> Point {
         Point {
-            batching: Batching {
-                wakes,
-                polls,
-                waits: 0.0,
-            },
+            batching: Batching { wakes, polls },
             cost_ns,
         }
     }
@@ -391,7 +323,7 @@ mod tests {
 
     #[test]
     fn exact_loads_give_their_terms() {
-        let model = CostModel::fit(&loads(|| 0.0), SATURATED, MAX_NS).expect("a model");
+        let model = CostModel::fit(&loads(|| 0.0), SATURATED).expect("a model");
         assert!((model.per_frame_ns - 600.0).abs() < 1e-6, "{model:?}");
         assert!((model.per_wake_ns - 3_000.0).abs() < 1e-6);
         assert!((model.per_poll_ns - 900.0).abs() < 1e-6);
@@ -407,7 +339,7 @@ mod tests {
         for seed in 0..100 {
             let mut random = Random::from_seed(seed);
             let noisy = loads(|| 0.06 * (random.next_f64() - 0.5));
-            let model = CostModel::fit(&noisy, SATURATED, MAX_NS);
+            let model = CostModel::fit(&noisy, SATURATED);
             let Ok(model) = model else { continue };
             assert!(model.per_wake_ns >= 0.0 && model.per_poll_ns >= 0.0);
             let most = model.max_rate(SATURATED, 1).expect("a cost");
@@ -418,80 +350,24 @@ mod tests {
     }
 
     #[test]
-    fn waiting_and_mixed_terms_are_told() {
-        let waits = [0.6, 0.7, 0.75, 0.9, 0.8, 0.65];
+    fn mixed_terms_are_told() {
         let mut all = loads(|| 0.0);
-        for (load, waits) in all.iter_mut().zip(waits) {
-            load.batching.waits = waits;
-            load.cost_ns += 400.0 * waits;
-        }
-        let saturated = Batching {
-            waits: 0.4,
-            ..SATURATED
-        };
-        let model = CostModel::fit(&all, saturated, MAX_NS).expect("a model");
-        assert!((model.waiting_ns - 400.0).abs() < 1e-6, "{model:?}");
+        let model = CostModel::fit(&all, SATURATED).expect("a model");
         assert!(model.mixed.is_empty(), "{model:?}");
         // At saturation they are alike too, so the prediction stands, but not the terms.
         for load in &mut all {
             load.batching.polls = 0.125 + load.batching.wakes;
-            load.cost_ns = 600.0 + 3_000.0 * load.batching.wakes + 400.0 * load.batching.waits;
+            load.cost_ns = 600.0 + 3_000.0 * load.batching.wakes;
         }
         let saturated = Batching {
             polls: 0.125,
-            ..saturated
+            ..SATURATED
         };
-        let mixed = CostModel::fit(&all, saturated, MAX_NS).map(|model| model.mixed);
-        let is_told = |mixed: &Vec<&str>| mixed.contains(&"wake-up") || mixed.contains(&"poll");
-        assert!(mixed.as_ref().is_ok_and(is_told), "{mixed:?}");
-    }
-
-    #[test]
-    fn waiting_costs_a_round_trip_at_most() {
-        // Polls are dearer where few frames share a wake-up, which no term tells; waiting seems to.
-        let waits = [0.97, 0.93, 0.85, 0.78, 0.72];
-        let costs = [
-            (0.29, 0.45, 2290.0),
-            (0.095, 0.19, 1471.0),
-            (0.043, 0.153, 1147.0),
-        ];
-        let costs = costs
-            .into_iter()
-            .chain([(0.009, 0.131, 976.0), (0.0005, 0.126, 914.0)]);
-        let mut loads: Vec<Point> = costs.map(|(w, p, ns)| point(w, p, ns)).collect();
-        for (load, waits) in loads.iter_mut().zip(waits) {
-            load.batching.waits = waits;
-        }
-        let saturated = Batching {
-            wakes: 0.0,
-            polls: 0.125,
-            waits: 0.52,
-        };
-        // Saturated frames cost 822 ns, with a round trip of 320 ns.
-        let model = CostModel::fit(&loads, saturated, 320.0).expect("a model");
-        let cost = model.cost_ns(saturated);
-        assert!((cost / 822.0 - 1.0).abs() < 0.05, "{cost}");
-        assert!(model.waiting_ns <= 320.0, "{model:?}");
-        let unbounded = CostModel::fit(&loads, saturated, f64::INFINITY);
-        assert!(
-            matches!(unbounded, Err(CannotFit::Unsure(_))),
-            "{unbounded:?}"
-        );
-    }
-
-    #[test]
-    fn what_waiting_leaves_open_is_a_range() {
-        // The sender waits as much at each load, so waiting and the frame's own cost stand for each other.
-        let mut all = loads(|| 0.0);
-        for load in &mut all {
-            load.batching.waits = 0.5;
-        }
-        let range = cost_by_waiting(&all, SATURATED, 400.0).expect("a range");
-        let whole = 600.0 + 900.0 / 64.0;
-        for (found, wanted) in range.iter().zip([whole - 200.0, whole]) {
-            assert!((found - wanted).abs() < 1e-6, "{range:?}");
-        }
-        assert_eq!(cost_by_waiting(&all, SATURATED, f64::INFINITY), None);
+        let model = CostModel::fit(&all, saturated).expect("a model");
+        let mixed = &model.mixed;
+        let is_told = mixed.contains(&"wake-up") && mixed.contains(&"poll");
+        assert!(is_told, "{mixed:?}");
+        assert!((model.cost_ns(saturated) - 600.0).abs() < 1e-6, "{model:?}");
     }
 
     #[test]
@@ -500,7 +376,7 @@ mod tests {
         let loads = [(0.9, 0.1), (0.6, 0.7), (0.3, 0.5), (0.1, 0.2), (0.0, 0.9)];
         let costs =
             loads.map(|(wakes, polls)| point(wakes, polls, 900.0 + 100.0 * wakes - 400.0 * polls));
-        let [frame, wake, poll, _] = best(&costs, ALL, MAX_NS).expect("a fit");
+        let [frame, wake, poll] = best(&costs, ALL).expect("a fit");
         assert_eq!(poll, 0.0);
         assert!(frame > 0.0 && wake > 0.0, "{frame} {wake}");
     }
@@ -523,7 +399,6 @@ mod tests {
                 polls: 0.0,
                 ..SATURATED
             },
-            MAX_NS,
         )
         .expect("a model");
         assert_eq!(model.per_poll_ns, 0.0);
@@ -541,10 +416,10 @@ mod tests {
         let changed = |change: fn(&mut Point)| {
             let mut changed = all.clone();
             changed.iter_mut().for_each(change);
-            CostModel::fit(&changed, SATURATED, MAX_NS)
+            CostModel::fit(&changed, SATURATED)
         };
         assert_eq!(
-            CostModel::fit(all.get(..4).expect("four"), SATURATED, MAX_NS),
+            CostModel::fit(all.get(..4).expect("four"), SATURATED),
             Err(CannotFit::TooFew(4))
         );
         assert_eq!(

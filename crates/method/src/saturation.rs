@@ -11,8 +11,8 @@ use crate::interval::Interval;
 use crate::statistics::median;
 use crate::units::{Rate, Span};
 
-/// A DUT that forwards more than this share of what was sent was not overloaded.
-pub(crate) const OVERLOADED: f64 = 0.98;
+/// A DUT that forwards more than this share of what was sent was not overloaded. A sender that backs off loses little more.
+pub(crate) const OVERLOADED: f64 = 0.995;
 /// A CPU that is busy for this share of a trial is busy in each of its windows.
 const SATURATED: f64 = 0.95;
 /// Windows that each trial of a pair needs in a state.
@@ -102,7 +102,8 @@ impl Block {
     }
 
     /// Whether more was sent than its windows took.
-    pub(crate) fn is_overloaded(&self) -> bool {
+    #[must_use]
+    pub fn is_overloaded(&self) -> bool {
         mean_rate(&self.windows) <= OVERLOADED * self.sent.fps()
     }
 

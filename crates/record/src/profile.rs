@@ -90,7 +90,7 @@ pub struct ProfiledLoad {
     pub wake_ups_per_frame: Option<f64>,
     /// Polls for a frame that took any; null where nobody counted.
     pub polls_per_frame: Option<f64>,
-    /// Share of its time that the sender waited for the next frame's time; null where nobody knows.
+    /// Share of its time that the sender waited for the next frame's time. It is of method version 11 or older; null since.
     #[serde(default)]
     pub sender_waits_share: Option<f64>,
     /// The round trip of a cache line between the tester's CPU and the router's; median over the windows of these trials. Null
@@ -251,8 +251,8 @@ pub struct FoldedStack {
     pub ns: f64,
 }
 
-/// cost = `frame_ns` + `wake_up_ns` * wake-ups a frame + `poll_ns` * polls a frame + `waiting_ns` * share of its time that
-/// the sender waits.
+/// cost = `frame_ns` + `wake_up_ns` * wake-ups a frame + `poll_ns` * polls a frame. Method version 11 and older added
+/// `waiting_ns` * share of its time that the sender waited.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostModel {
@@ -262,13 +262,15 @@ pub struct CostModel {
     pub wake_up_ns: f64,
     /// Each poll; 0 also where nobody counted polls.
     pub poll_ns: f64,
-    /// Each frame while the sender waits all the time: it gives unused buffers back, under the lock that the router needs.
+    /// Each frame while the sender waited all the time. It is of method version 11 or older; 0 since.
     #[serde(default)]
     pub waiting_ns: f64,
-    /// A round trip of a cache line between both CPUs, which `waiting_ns` may not exceed; absent where nobody knows it.
+    /// The most that `waiting_ns` could be: a round trip of a cache line between both CPUs. It is of method version 11 or
+    /// older; absent since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_max_ns: Option<f64>,
-    /// Terms whose cost the loads cannot tell from the others': `frame`, `wake-up`, `poll`, `waiting`.
+    /// Terms whose cost the loads cannot tell from the others': `frame`, `wake-up`, `poll`. Records of method version 11 or
+    /// older may name `waiting` too.
     #[serde(default)]
     pub mixed: Vec<String>,
     /// How far the loads lie from the model: root of the mean square.
@@ -284,7 +286,8 @@ pub struct CostModel {
     pub trials_in_turns: Option<u32>,
     /// The maximum forwarding rate that it predicts.
     pub predicted_fps: f64,
-    /// What it may be where waiting costs nothing, or as much as it may; absent where the loads tell its cost.
+    /// The predictions where waiting cost nothing, and where it cost the most. They are of method version 11 or older;
+    /// absent since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted_range_fps: Option<Interval<f64>>,
     /// The one that was measured in the same state, or in the same trials.

@@ -402,7 +402,8 @@ int send(struct xdp_md *ctx)
 	if (state.back_off_frames && is_first)
 		now = back_off(now);
 	if (state.ended_ns) {
-		wait_until(now, end, end);
+		/* A page a window: the DUT is still at work. */
+		wait_until(now, now + WINDOW_NS, ~0ULL);
 		return XDP_DROP;
 	}
 	if (!state.started_ns) {

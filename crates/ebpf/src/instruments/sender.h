@@ -88,7 +88,7 @@ struct sender_mark {
 	u64 sequence[DIRECTIONS];
 };
 
-/* A batch waits for slots for so long: its first frame leaves no later. */
+/* A batch waits for slots for so long. */
 #define WINDOW_NS 10000
 /* Longest pause after a refusal. */
 #define PAUSE_MAX_NS 400000

@@ -214,7 +214,7 @@ impl Explainer<'_> {
         for share in SHARES {
             let of_share = lower.extract_if(.., |(of, _)| *of == share);
             let of_share: Vec<Profiled> = of_share.map(|(_, one)| one).collect();
-            line.loads.extend(load_of(&of_share, self.sends));
+            line.loads.extend(load_of(&of_share));
         }
         let around = self.tester.surroundings();
         let doubts = doubt::profile_doubts(&ProfileDoubts {
@@ -278,15 +278,12 @@ impl Explainer<'_> {
             evidence.drops = last.evidence.drops;
         }
         keep_whole(&mut sampled);
-        let tried = sampled.iter();
-        let tried = tried
-            .filter_map(|one| Tried::new(one, self.sends))
-            .collect();
+        let tried = sampled.iter().filter_map(Tried::new).collect();
         self.keep_alike(&mut sampled);
         if self.depth == Depth::LowerLoads {
             let loads = [most, wires.most].map(little_more);
             let exit = exit_program::measure(&mut self.tester, loads, None)?;
-            match wires.tell(&sampled, self.sends, exit) {
+            match wires.tell(&sampled, exit) {
                 Ok(wire) => line.wire = Some(Box::new(wire)),
                 Err(why) => line.no_wire = Some(why),
             }
@@ -294,7 +291,7 @@ impl Explainer<'_> {
         *stacks = Stacks::mean(&mut sampled);
         Ok(Saturated {
             tried,
-            ..Saturated::new(&sampled, self.sends)?
+            ..Saturated::new(&sampled)?
         })
     }
 

@@ -199,10 +199,12 @@ pub fn measure(
         let is_pair = carried.is_some() || wire.blocks.is_empty();
         if let Some(found) = most.saturation().filter(|_| most.lost && is_pair) {
             let load = little_more(found.forwarding.middle);
-            if let Some(trial) = overload(tester, load, Phase::Overload, trials)? {
-                little.add(trial);
-            }
-            if let Some(carried) = carried {
+            let trial = overload(tester, load, Phase::Overload, trials)?;
+            // A load that the router forwards is none.
+            let lossy = trial.filter(|trial| block(trial.clone()).is_overloaded());
+            let is_overload = lossy.is_some();
+            lossy.into_iter().for_each(|trial| little.add(trial));
+            if let Some(carried) = carried.filter(|_| is_overload) {
                 let load = little_more(carried.forwarding.middle);
                 if let Some(trial) = overload(tester, load, Phase::Wire, trials)? {
                     wire_little.add(trial);

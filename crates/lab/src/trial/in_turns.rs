@@ -37,6 +37,7 @@ pub fn run_in_turns(
     let most = Offer::new(highest, duration);
     let mut begun = Begun::paced(tester, &most, duration)?;
     begun.offer = mean(loads, duration);
+    begun.order.gap_fp = gap_fp(begun.offer.rate.fps());
     begun.order.lasts_ns = duration.as_nanos();
     let mut turns = Turns {
         count: loads.len().min(TURNS_MAX) as u64,

@@ -25,17 +25,20 @@ mod stations;
 mod stepped;
 mod windows;
 
-use crate::traffic::PortKind;
 pub use beside::{Beside, run_beside, sent_between};
 pub use in_turns::{InTurns, TURN_NS, mean, run_in_turns, turn_at};
 pub use stepped::{LossEnd, Passed, Stepped, run_stepped, run_stepped_watched};
 
+use crate::bed::Front;
 use crate::clock::wait_for;
 use crate::fib::Replay;
 use crate::tester::{GoOn, Management, Tester, TesterError, WhileSending, way_id};
+use crate::traffic::{PortKind, ReceiverPlace};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
-use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark, Order, Outcome, PACE_SHIFT, Stopped};
+use mpps_ebpf::instruments::sender::{
+    DIRECTIONS, Mark, Order, Outcome, PACE_SHIFT, PAUSE_MAX_NS, Stopped,
+};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::disturbed::{excluded, in_all};
 use mpps_method::{Canaries, CpuExchange, Offer, Rate, Rules, Span, Trial};
@@ -104,7 +107,9 @@ pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterEr
 /// refusal: the ring stays full, and few frames are lost. A loss costs this bed's router time. Else the sender keeps the
 /// offer's rate.
 pub fn run_overload(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
-    let Some(back_off_frames) = back_off_frames(tester) else {
+    // A pause that would be too long ends too early, and too much is lost.
+    let is_fast = |frames: &u64| *frames * 1_000_000_000 <= slowest(offer) * PAUSE_MAX_NS;
+    let Some(back_off_frames) = back_off_frames(tester).filter(is_fast) else {
         return run(tester, offer);
     };
     send_uncounted(tester, offer.rate, offer.rate.frames_in(tester.warm_up))?;
@@ -122,11 +127,28 @@ pub fn run_overload(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, Tes
     begun.send_all(tester)
 }
 
-/// For how many frames the sender pauses after a refusal; `None` where it sees none.
+/// Whether the sender backs off at overload.
+pub fn backs_off(tester: &Tester<'_>) -> bool {
+    back_off_frames(tester).is_some()
+}
+
+/// For how many frames the sender pauses after a refusal; `None` where it must not. Only a CPUMAP's refusals are seen. Of
+/// several rings the fullest one would slow them all. In a pause nothing else is received on the sender's CPU.
 fn back_off_frames(tester: &Tester<'_>) -> Option<u64> {
-    let ring = tester.bed.dut().ring_frames()?;
-    let sees = tester.traffic.port == PortKind::Xdp;
-    sees.then(|| (ring / BACK_OFF_PART).max(1).into())
+    let plan = tester.bed.plan();
+    let ring = rules::known_ring(tester.bed, &tester.traffic)?;
+    let shares_cpu = tester.traffic.receiver == ReceiverPlace::Port
+        && plan.cpus.receivers().contains(plan.cpus.sender());
+    let may = tester.traffic.port == PortKind::Xdp
+        && tester.bed.dut().front() == Some(Front::Cpumap)
+        && ring == rules::one_ring(tester.bed)
+        && !shares_cpu;
+    may.then(|| (ring / BACK_OFF_PART).max(1).into())
+}
+
+/// The slowest that a router is expected to be at this overload, frames/s.
+fn slowest(offer: &Offer) -> u64 {
+    offer.rate.fps() as u64 / 2
 }
 
 fn back_to_back(frames: u64) -> Order {

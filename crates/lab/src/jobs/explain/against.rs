@@ -153,7 +153,7 @@ impl Turns<'_> {
         let stacks = Stacks::mean(&mut self.paired.kept[at]).folded();
         let tried = &self.paired.kept[at];
         let tester = &self.standing[at].tester;
-        let saturated = Saturated::new(tried, self.standing[at].sends)?;
+        let saturated = Saturated::new(tried)?;
         let limited_by = limit::limited_by(&saturated, tester);
         let line = ProfileLine {
             receiver: Some(tester.traffic.receiver.into()),

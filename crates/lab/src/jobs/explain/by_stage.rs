@@ -36,13 +36,10 @@ pub type AtLevels<'a> = dyn FnMut([usize; 2], &mut dyn FnMut(usize) -> Result<()
 /// `None`: a level was refused, or fewer than 3 pairs count. Each level has to have been set once before, so that functions
 /// of modules that it loads have names.
 ///
-/// `sends` is what the sender can.
-///
 /// # Errors
 /// The router has no threads, a trial failed, or what `at_levels` returns.
 pub fn measure(
     tester: &mut Tester<'_>,
-    sends: Rate,
     mut levels: Levels,
     at_levels: &mut AtLevels<'_>,
     trials: &mut Trials<'_>,
@@ -80,7 +77,7 @@ pub fn measure(
         };
         paired.add([base, own]);
     }
-    let before = load_of(&paired.kept[0], sends).unwrap_or_default();
+    let before = load_of(&paired.kept[0]).unwrap_or_default();
     Ok(change(
         &paired.kept,
         before.router_ns,

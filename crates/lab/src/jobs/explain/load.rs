@@ -8,7 +8,7 @@ use crate::search::saturation::block;
 use mpps_method::distance::At;
 use mpps_method::interval::Interval;
 use mpps_method::saturation::{Block, Saturation};
-use mpps_method::{Rate, compare, statistics};
+use mpps_method::{compare, statistics};
 use mpps_record::ProfiledLoad;
 
 /// The load at saturation, with what tells its limit.
@@ -22,8 +22,8 @@ pub(super) struct Saturated {
 }
 
 impl Saturated {
-    pub fn new(sampled: &[Profiled], sends: Rate) -> Result<Self, JobError> {
-        let load = load_of(sampled, sends).filter(|load| !load.stages.is_empty());
+    pub fn new(sampled: &[Profiled]) -> Result<Self, JobError> {
+        let load = load_of(sampled).filter(|load| !load.stages.is_empty());
         Ok(Self {
             load: load.ok_or(JobError::NoSamples {
                 trials: sampled.len(),
@@ -57,15 +57,13 @@ fn blocks(tried: &[Profiled]) -> Vec<Block> {
 }
 
 /// Trials at one load as the record has them. `None` where nothing tells what a frame cost.
-pub(super) fn load_of(tried: &[Profiled], sends: Rate) -> Option<ProfiledLoad> {
+pub(super) fn load_of(tried: &[Profiled]) -> Option<ProfiledLoad> {
     let frame_ns: Vec<f64> = tried.iter().filter_map(Profiled::frame_ns).collect();
     let frame = Interval::from_samples(&frame_ns)?;
     let saturation = Saturation::from_all_windows(&blocks(tried));
     let over = |number: fn(&Profiled) -> Option<f64>| {
         statistics::mean(&tried.iter().filter_map(number).collect::<Vec<_>>())
     };
-    let waits = tried.iter().filter_map(|one| one.sender_waits(sends));
-    let waits: Vec<f64> = waits.collect();
     let forwarded = over(|one| Some(one.judged.trial.forwarding_rate()?.fps()))?;
     let whole = Interval::from_value(forwarded);
     let state = state(tried);
@@ -83,7 +81,6 @@ pub(super) fn load_of(tried: &[Profiled], sends: Rate) -> Option<ProfiledLoad> {
         },
         wake_ups_per_frame: over(Profiled::wakes_a_frame),
         polls_per_frame: over(|one| one.polls_a_frame),
-        sender_waits_share: statistics::mean(&waits),
         seen_share: over(|one| one.seen),
         lost_samples: tried.iter().map(|one| one.lost).sum(),
         ..ProfiledLoad::default()

@@ -11,7 +11,7 @@ use crate::jobs::{JobError, Phase, Trials};
 use crate::profile::TurnSampler;
 use crate::search::saturation::{SENDER_MAX, little_more, through};
 use crate::tester::PortKind;
-use crate::trial::{InTurns, TURN_NS, mean, run_in_turns};
+use crate::trial::{InTurns, TURN_NS, backs_off, mean, run_in_turns};
 use mpps_method::{LimitedBy, Rate, Span};
 use mpps_record::CostModel;
 
@@ -35,7 +35,7 @@ impl Explainer<'_> {
         let maximum = saturated.load.forwarding_fps.median;
         let mut turn = turns;
         loop {
-            let measured = Measured::new(&saturated.tried, lower, &self.turned, self.sends);
+            let measured = Measured::new(&saturated.tried, lower, &self.turned);
             let found = model::fit(&measured, threads, limited_by);
             let is_short = matches!(found, Err(NoModel::Short(_)));
             if !is_short || turn == TURNS_MOST * turns || self.depth == Depth::Saturation {
@@ -45,7 +45,7 @@ impl Explainer<'_> {
             let rate = little_more(rates.fold(maximum, f64::max));
             let one = self.trial(rate, Phase::Overload, Beside::Look, trials)?;
             if one.judged.verdict.counts() {
-                saturated.tried.extend(Tried::new(&one, self.sends));
+                saturated.tried.extend(Tried::new(&one));
             }
             self.lower_loads(turn, maximum, lower, trials)?;
             self.loads_in_turns(maximum, trials)?;
@@ -85,7 +85,10 @@ impl Explainer<'_> {
         }
         let maximum = *self.turns_of.get_or_insert(maximum);
         let most = SENDER_MAX.min(self.sends);
-        let overload = most;
+        let overload = match backs_off(&self.tester) {
+            true => most,
+            false => little_more(maximum).min(most),
+        };
         let loads = turned::loads(overload, maximum);
         let offer = mean(&loads, IN_TURNS);
         let (sampler, mut of_loads) = (&self.look.sampler, Vec::new());

@@ -4,9 +4,7 @@ use super::split::Profiled;
 use super::turned::{self, Turned};
 use super::{SHARES, TRIALS_MIN};
 use crate::search::saturation::block;
-use mpps_method::cost_model::{
-    Batching, CannotFit, CostModel, Point, cost_by_waiting, prediction_error,
-};
+use mpps_method::cost_model::{Batching, CannotFit, CostModel, Point, prediction_error};
 use mpps_method::distance::Distance;
 use mpps_method::{LimitedBy, Rate, compare, statistics};
 use mpps_record as record;
@@ -21,8 +19,8 @@ pub(super) struct Tried {
 }
 
 impl Tried {
-    /// `None` where nothing tells the cost. `sends` is the most that the sender can.
-    pub fn new(profiled: &Profiled, sends: Rate) -> Option<Self> {
+    /// `None` where nothing tells the cost.
+    pub fn new(profiled: &Profiled) -> Option<Self> {
         let trial = &profiled.judged.trial;
         let block = block(trial.clone());
         let forwards = compare::rate(&block).or_else(|| Some(trial.forwarding_rate()?.fps()))?;
@@ -33,7 +31,6 @@ impl Tried {
                 batching: Batching {
                     wakes: profiled.wakes_a_frame()?,
                     polls: profiled.polls_a_frame?,
-                    waits: profiled.sender_waits(sends)?,
                 },
                 cost_ns: profiled.frame_ns()?,
             },
@@ -64,18 +61,11 @@ pub(super) struct Measured {
     /// Trials whose loads took turns, with polls of a frame at each of these loads, overload first.
     pub turned: Vec<Turned>,
     pub polls: Vec<f64>,
-    /// The most that the sender can.
-    pub sends: Rate,
 }
 
 impl Measured {
     /// From trials at saturation, below it, each with its share of the maximum, and of loads in turns.
-    pub fn new(
-        saturated: &[Tried],
-        lower: &[(f64, Profiled)],
-        turned: &[Turned],
-        sends: Rate,
-    ) -> Self {
+    pub fn new(saturated: &[Tried], lower: &[(f64, Profiled)], turned: &[Turned]) -> Self {
         let polls = |share: f64| {
             let of_share = lower.iter().filter(|(of, _)| *of == share);
             let polls = of_share.filter_map(|(_, one)| one.polls_a_frame);
@@ -88,12 +78,11 @@ impl Measured {
             saturated: saturated.to_vec(),
             lower: lower
                 .iter()
-                .filter_map(|(_, one)| Tried::new(one, sends))
+                .filter_map(|(_, one)| Tried::new(one))
                 .collect(),
             turned: turned.to_vec(),
             // Where they are unknown at one load, they tell nothing at another.
             polls: polls.collect::<Option<Vec<f64>>>().unwrap_or_default(),
-            sends,
         }
     }
 }
@@ -103,8 +92,6 @@ struct Alike {
     /// What was forwarded at saturation, and how frames were batched there.
     saturated: Vec<(Rate, Batching)>,
     lower: Vec<Point>,
-    /// How far apart the CPUs were; infinite where nobody knows.
-    round_trip_ns: f64,
     /// Windows below saturation and trials, where loads took turns.
     in_turns: Option<(usize, usize)>,
 }
@@ -112,29 +99,24 @@ struct Alike {
 impl Alike {
     /// Loads that took turns, each trial brought to the state of all of them. `None` where there is no such trial.
     fn in_turns(measured: &Measured) -> Option<Self> {
-        let (trials, sends) = (&measured.turned, measured.sends);
+        let trials = &measured.turned;
         let polls = |load: usize| measured.polls.get(load).copied().unwrap_or(0.0);
         let mut found = Self {
             saturated: Vec::new(),
             lower: Vec::new(),
-            round_trip_ns: f64::INFINITY,
             in_turns: None,
         };
         let mut windows = 0;
         for (trial, times) in trials.iter().zip(turned::times(trials)) {
             let over = &trial.overload;
             let rate = Rate::from_fps(over.forwards.fps() / times);
-            let batching = over.point(sends, polls(0), times).batching;
+            let batching = over.point(polls(0), times).batching;
             found.saturated.push((rate, batching));
             for (load, at) in (1..).zip(&trial.lower) {
                 windows += at.map_or(0, |at| at.windows);
-                let point = at.map(|at| at.point(sends, polls(load), times));
+                let point = at.map(|at| at.point(polls(load), times));
                 found.lower.extend(point);
             }
-        }
-        let apart = trials.iter().filter_map(|one| one.overload.round_trip_ns);
-        if let Some(ns) = statistics::median(&apart.collect::<Vec<_>>()) {
-            found.round_trip_ns = ns;
         }
         found.in_turns = Some((windows, trials.len()));
         (!trials.is_empty()).then_some(found)
@@ -151,15 +133,12 @@ impl Alike {
         };
         let most = saturated.iter().max_by_key(|one| near(one, lower).len())?;
         let near_most = near(most, saturated);
-        let steady = |one: &Tried| Some(one.distance.steady()?.round_trip_ns);
-        let known: Vec<f64> = near_most.iter().filter_map(steady).collect();
         let there = near_most
             .iter()
             .map(|one| (one.forwards, one.point.batching));
         Some(Self {
             saturated: there.collect(),
             lower: near(most, lower).iter().map(|one| one.point).collect(),
-            round_trip_ns: statistics::median(&known).unwrap_or(f64::INFINITY),
             in_turns: None,
         })
     }
@@ -228,35 +207,25 @@ pub(super) fn fit(
     let batching = Batching {
         wakes: over(|(_, batching)| batching.wakes)?,
         polls: over(|(_, batching)| batching.polls)?,
-        waits: over(|(_, batching)| batching.waits)?,
     };
     let measured = Rate::from_fps(over(|(rate, _)| rate.fps())?);
     let points = &alike.lower;
-    let round_trip_ns = 0.0 * alike.round_trip_ns.min(1.0);
-    let model = CostModel::fit(points, batching, round_trip_ns)?;
+    let model = CostModel::fit(points, batching)?;
     let predicted = model.max_rate(batching, threads);
     let predicted = predicted.ok_or("a frame would cost nothing")?;
-    let waiting_is_open = model.mixed.contains(&"waiting") || model.waiting_ns >= round_trip_ns;
-    let range = cost_by_waiting(points, batching, round_trip_ns).filter(|_| waiting_is_open);
-    let range = range.filter(|[least_ns, _]| *least_ns > 0.0);
-    let fps = |ns: f64| 1e9 * f64::from(threads) / ns;
     Ok(record::CostModel {
         frame_ns: model.per_frame_ns,
         wake_up_ns: model.per_wake_ns,
         poll_ns: model.per_poll_ns,
-        waiting_ns: model.waiting_ns,
-        waiting_max_ns: round_trip_ns.is_finite().then_some(round_trip_ns),
+        waiting_ns: 0.0,
+        waiting_max_ns: None,
         mixed: model.mixed.iter().map(|&name| name.to_owned()).collect(),
         off_ns: model.off_ns,
         loads: points.len() as u32,
         windows: alike.in_turns.map(|(windows, _)| windows as u32),
         trials_in_turns: alike.in_turns.map(|(_, trials)| trials as u32),
         predicted_fps: predicted.fps(),
-        predicted_range_fps: range.map(|[least_ns, most_ns]| record::Interval {
-            low: fps(most_ns).min(predicted.fps()),
-            median: predicted.fps(),
-            high: fps(least_ns).max(predicted.fps()),
-        }),
+        predicted_range_fps: None,
         measured_fps: measured.fps(),
         error_ratio: prediction_error(predicted, measured).ok_or("nothing was forwarded")?,
     })
@@ -279,7 +248,6 @@ mod tests {
                 batching: Batching {
                     wakes,
                     polls: 0.125,
-                    waits: 0.0,
                 },
                 cost_ns: times * (500.0 + 2_000.0 * wakes),
             },
@@ -329,7 +297,6 @@ mod tests {
             wakes_a_frame: wakes,
             frame_ns: times * (500.0 + 2_000.0 * wakes),
             busy_share: 1.0,
-            round_trip_ns: Some(NEAR_NS),
             windows: 15,
         };
         Turned {
@@ -346,7 +313,6 @@ mod tests {
         let mut measured = Measured {
             turned: [1.0, 1.2, 1.7].map(turned).into(),
             polls: vec![0.125; SHARES.len() + 1],
-            sends: Rate::from_fps(2.3e6),
             ..Measured::default()
         };
         let model = fit(&measured, 1, LimitedBy::Dut).expect("a model");

@@ -2,7 +2,6 @@
 
 use crate::jobs::Judged;
 use crate::profile::{Profile, Sample, SamplingClock, SymbolId};
-use mpps_method::Rate;
 use mpps_method::stage::{self, Cost, Lateness, Placed, Router, Split, Stage, place, place_late};
 use mpps_method::statistics::quantile;
 use mpps_record::{Evidence, FoldedStack, FunctionCost, PartCost, ProfiledLoad};
@@ -62,12 +61,6 @@ impl Profiled {
     pub fn wakes_a_frame(&self) -> Option<f64> {
         let frames = self.judged.trial.ledger().nic_accepted;
         (frames > 0).then(|| self.wakes as f64 / frames as f64)
-    }
-
-    /// Share of its time that the sender waited, if it can send so many.
-    pub fn sender_waits(&self, sends: Rate) -> Option<f64> {
-        let sent = self.judged.trial.sent_rate()?;
-        Some((1.0 - sent.fps() / sends.fps()).max(0.0))
     }
 
     fn look(&mut self, profile: &Profile, tids: &[i32]) {

@@ -27,7 +27,6 @@ pub(super) struct AtLoad {
     pub frame_ns: f64,
     /// Of all threads together.
     pub busy_share: f64,
-    pub round_trip_ns: Option<f64>,
     pub windows: usize,
 }
 
@@ -158,26 +157,22 @@ impl AtLoad {
             sum(&windows, |window| Some(window.forwarded)).filter(|frames| *frames > 0.0)?;
         let time_ns = sum(&windows, |window| Some(window.duration.as_nanos()))?;
         let busy_ns = sum(&windows, |window| Some(window.busy?.time.as_nanos()))?;
-        let apart = windows.iter().filter_map(|window| window.round_trip_ns);
-        let apart: Vec<f64> = apart.map(|ns| ns as f64).collect();
         Some(Self {
             offered,
             forwards: Rate::from_fps(rate(&windows)?),
             wakes_a_frame: sum(&windows, |window| Some(window.busy?.wakes))? / frames,
             frame_ns: busy_ns / frames,
             busy_share: busy_ns / time_ns,
-            round_trip_ns: statistics::median(&apart),
             windows: windows.len(),
         })
     }
 
     /// The cost here in another trial's state of the machine, where all costs are `times` as high.
-    pub fn point(&self, sends: Rate, polls: f64, times: f64) -> Point {
+    pub fn point(&self, polls: f64, times: f64) -> Point {
         Point {
             batching: Batching {
                 wakes: self.wakes_a_frame,
                 polls,
-                waits: (1.0 - self.offered.fps() / sends.fps()).max(0.0),
             },
             cost_ns: self.frame_ns * times,
         }
@@ -219,7 +214,6 @@ mod tests {
             duration: Span::from_millis(10),
             forwarded,
             work_ns: Some(work_ns),
-            round_trip_ns: Some(80),
             busy: Some(Busy {
                 time: Span::from_nanos((forwarded as f64 * ns) as u64),
                 wakes: forwarded / 10,
@@ -262,7 +256,6 @@ mod tests {
         let first = found.lower[0].expect("a load");
         assert_eq!((first.windows, first.frame_ns), (8, 1_500.0));
         assert!((found.overload.forwards.fps() - 1e6).abs() < 1.0);
-        assert_eq!(found.overload.round_trip_ns, Some(80.0));
     }
 
     #[test]

@@ -111,7 +111,6 @@ impl Wires {
     pub fn tell(
         self,
         router: &[Profiled],
-        sends: Rate,
         exit: Option<ExitProgram>,
     ) -> Result<ProfiledWire, String> {
         let steady = router
@@ -149,7 +148,7 @@ impl Wires {
         let unsampled = FrameCost::from_blocks(plain_router, plain_wire, distance_ns);
         let unsampled = unsampled.map(|cost| corrected(cost, exit.as_ref()));
         Ok(ProfiledWire {
-            load: load_of(&wires, sends).ok_or_else(few)?,
+            load: load_of(&wires).ok_or_else(few)?,
             pairs: wires.len() as u32,
             router_ns: [more.low, more.ns, more.high].into(),
             stages: stages.filter(|(_, is)| *is).map(|(part, _)| part).collect(),

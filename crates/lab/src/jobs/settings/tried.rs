@@ -6,7 +6,6 @@ use crate::jobs::JobError;
 use crate::jobs::compare::{self, Forwards, is_alike};
 use crate::jobs::explain::by_stage::{self, Levels};
 use crate::line::difference;
-use crate::search::saturation::SENDER_MAX;
 use crate::tune::toggle::{Level, PLACEBO, Toggle};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
@@ -200,7 +199,7 @@ impl<'bed> Tried<'bed> {
             self.at_levels(order, |_, at| work(at))
         };
         let tester = &mut one.tester;
-        let found = by_stage::measure(tester, SENDER_MAX, levels, &mut at_levels, trials);
+        let found = by_stage::measure(tester, levels, &mut at_levels, trials);
         self.by_stage = found?;
         Ok(())
     }

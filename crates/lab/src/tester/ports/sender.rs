@@ -212,7 +212,8 @@ impl Sender {
 
     /// With a pace a batch holds the frames of one window: pages left at its end are dropped, which costs the DUT time.
     fn batch(&self, order: &Order) -> u32 {
-        let frames = match order.gap_fp {
+        let gap_fp = order.slow.map_or(order.gap_fp, |slow| slow.gap_fp);
+        let frames = match gap_fp {
             _ if order.turns.is_some() => TURNS_BATCH,
             0 if order.back_off_frames == 0 => u64::MAX,
             0 => PACED_BATCH,
