@@ -123,8 +123,8 @@ fn loads_take_turns_within_a_trial() {
     let loads = [200e3, 50e3, 100e3].map(Rate::from_fps);
     let found = (0..WHOLE_TRIES).any(|_| {
         let whole = mean(&loads, Span::from_millis(500));
-        let InTurns { trial, windows } =
-            run_in_turns(&mut tester, &loads, whole.duration).unwrap_or_else(|e| panic!("{e}"));
+        let InTurns { trial, windows } = run_in_turns(&mut tester, &loads, whole.duration, None)
+            .unwrap_or_else(|e| panic!("{e}"));
         assert_ledger(&trial, "in turns");
         assert_eq!(windows.len(), loads.len());
         windows.iter().zip(loads).all(|(windows, load)| {

@@ -27,7 +27,7 @@ pub struct PointLine {
     pub max_forwarding_fps: Option<Interval<u64>>,
     /// At the highest load the tester offers (RFC 2285 3.6.2).
     pub at_most: Option<LoadAboveRate>,
-    /// At little more than the DUT forwards.
+    /// At the lower overload: the sender backs off, or offers little more than the DUT forwards.
     pub at_little_more: Option<LoadAboveRate>,
     /// What limits the maximum forwarding rate: `DUT`, `tester`, `disturbed`, or `-`. Null in schema 1.
     pub limited_by: Option<String>,

@@ -14,13 +14,6 @@
 const volatile u32 port_netns[DIRECTIONS];
 const volatile u32 port_ifindex[DIRECTIONS];
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, DIRECTIONS);
-	__type(key, u32);
-	__type(value, struct ledger_counts);
-} counts SEC(".maps");
-
 /* CPUMAP id -> direction. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

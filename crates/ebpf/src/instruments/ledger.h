@@ -12,3 +12,11 @@ struct ledger_counts {
 	u64 ring_taken;
 	u64 ring_refused;
 };
+
+/* What ports and rings took and refused. The sender has the ledger's own map, where a ledger watches it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, DIRECTIONS);
+	__type(key, u32);
+	__type(value, struct ledger_counts);
+} counts SEC(".maps");

@@ -62,14 +62,6 @@ struct {
 	__type(value, struct dest_address);
 } dest_ipv6 SEC(".maps");
 
-/* What ports and rings took and refused: the ledger's own map of this name, where one watches this sender. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, DIRECTIONS);
-	__type(key, u32);
-	__type(value, struct ledger_counts);
-} counts SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
 	__uint(max_entries, DIRECTIONS);
@@ -265,8 +257,8 @@ static __always_inline void make_mark(u64 now)
 }
 
 /*
- * The clock costs as much as writing a frame. Who is behind knows by the last reading that the next frame
- * is due: some frames then share a reading. On time each frame has its own, for the last says "not yet".
+ * The clock costs as much as writing a frame. A late sender knows from the last reading that the next frame
+ * is due, so some frames share a reading. A punctual one reads the clock for each frame.
  */
 static __always_inline u64 read_clock(u64 due)
 {
@@ -294,7 +286,7 @@ static long is_over(u32 turn, u64 *until)
 	return bpf_ktime_get_ns() >= *until;
 }
 
-/* Waits for a time that has not come, but no longer than the window lasts; returns the time. */
+/* Waits until a time, or until `end` if that is earlier; returns the time then. */
 static __always_inline u64 wait_until(u64 now, u64 until, u64 end)
 {
 	if (end < until)
@@ -337,7 +329,7 @@ static __always_inline u64 back_off(u64 now)
 	state.refused_seen = refused;
 	state.refused_ns = now;
 	state.refused_sent = sent;
-	/* In the pause no page is dropped, so it is one call's. */
+	/* A pause may outlast the window: one call waits for all of it, and no page is dropped. */
 	return is_first ? now : wait_until(now, now + pause, ~0ULL);
 }
 
@@ -402,7 +394,7 @@ int send(struct xdp_md *ctx)
 	if (state.back_off_frames && is_first)
 		now = back_off(now);
 	if (state.ended_ns) {
-		/* A page a window: the DUT is still at work. */
+		/* One page a window only, because each drop takes the DUT's lock, and the DUT is still at work. */
 		wait_until(now, now + WINDOW_NS, ~0ULL);
 		return XDP_DROP;
 	}

@@ -3,10 +3,10 @@
 #define MPPS_SENDER_H
 
 #include "../base.h"
+#include "ledger.h"
 
 /* Time is kept in ns << PACE_SHIFT: an integer gap would be 0.1-0.2 % off above 3 Mpps. */
 #define PACE_SHIFT 20
-#include "ledger.h"
 /* The tag id of the second direction's frames has this bit; crates/lab/src/tester/ways.rs has the same. */
 #define WAY_SHIFT 15
 /* A prime, so that the schedule of sizes never beats with the number of flows. */
@@ -88,9 +88,9 @@ struct sender_mark {
 	u64 sequence[DIRECTIONS];
 };
 
-/* A batch waits for slots for so long. */
+/* A batch waits for slots for so long; sender.rs has the same. */
 #define WINDOW_NS 10000
-/* Longest pause after a refusal. */
+/* Longest pause after a refusal; sender.rs has the same. */
 #define PAUSE_MAX_NS 400000
 /* Readings of the clock until a wait is given up. */
 #define WAIT_TURNS_MAX 65536

@@ -66,7 +66,7 @@ pub struct Order {
     pub slow: Option<Slow>,
     /// Paces that take turns of [`TURN_SHIFT`].
     pub turns: Option<Turns>,
-    /// Pages the kernel hands on at once.
+    /// Pages the kernel hands on at once. A sender sets them from the pace.
     pub batch: u32,
     /// After a port or a ring refused frames it pauses until so many more will have been taken; 0: no pause.
     pub back_off_frames: u64,
@@ -141,7 +141,7 @@ impl Order {
         (self.length_ns() / (MARKS_MAX / 2)).max(MARK_GAP_MIN_NS)
     }
 
-    /// From the first slot to the end of the last, ns; 0 back-to-back.
+    /// From the first slot to the end of the last, or of its time, ns; 0 back-to-back without a time.
     #[must_use]
     pub fn length_ns(&self) -> u64 {
         let lasting = |slots: u64, gap_fp: u64| {
@@ -154,7 +154,12 @@ impl Order {
         let slow_ns = self.slow.map_or(0, |slow| {
             lasting(self.slots.saturating_sub(fast), slow.gap_fp)
         });
-        lasting(fast, self.gap_fp).saturating_add(slow_ns)
+        let all = lasting(fast, self.gap_fp).saturating_add(slow_ns);
+        match self.lasts_ns {
+            0 => all,
+            lasts_ns if self.gap_fp == 0 => lasts_ns,
+            lasts_ns => all.min(lasts_ns),
+        }
     }
 
     /// Slots due so long after the first; back-to-back none ever is.
@@ -265,5 +270,9 @@ mod tests {
         // Back-to-back no slot is ever due.
         let burst = Order { gap_fp: 0, ..order };
         assert_eq!((burst.length_ns(), burst.slots_by(1_000)), (0, 0));
+        // A time ends an order before its last slot, and never later.
+        let ends = |order: Order, lasts_ns| Order { lasts_ns, ..order }.length_ns();
+        assert_eq!([ends(order, 500_000), ends(burst, 500_000)], [500_000; 2]);
+        assert_eq!(ends(order, u64::MAX), order.length_ns());
     }
 }

@@ -239,7 +239,7 @@ fn at_full_speed(found: &FullSpeed) -> String {
     )
 }
 
-/// The router forwards more at the highest load than at one little above its rate, in one state of the machine.
+/// The router forwards more at the highest load than at the lower overload, in one state of the machine.
 fn load_dependent(saturated: &Saturated) -> Option<Doubt> {
     let most = saturated.at_most.as_ref()?;
     let little = saturated.at_little_more.as_ref()?;

@@ -8,7 +8,7 @@ use super::{JobError, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::search::measurer::Measurer;
-use crate::search::saturation::{FIRST_BURST, SENDER_MAX, TRIAL, block, burst, overload};
+use crate::search::saturation::{FIRST_BURST, SENDER_MAX, TRIAL, block, burst, run_at_overload};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
@@ -117,7 +117,7 @@ impl Standing<'_> {
         let load = self.forwards.overload();
         // Through the router there is always a trial.
         let overload =
-            overload(&mut self.tester, load, Phase::Overload, trials)?.unwrap_or_default();
+            run_at_overload(&mut self.tester, load, Phase::Overload, trials)?.unwrap_or_default();
         let at_overload = trials.told();
         let offer = Offer::new(fixed, TRIAL);
         let trial = trial::run(&mut self.tester, &offer)?;
@@ -224,7 +224,7 @@ pub(super) fn find_rates(
             let load = variant.forwards.next();
             let trial = match round {
                 0 => burst(&mut variant.tester, variant.sends, Phase::Overload, trials)?,
-                _ => overload(&mut variant.tester, load, Phase::Overload, trials)?,
+                _ => run_at_overload(&mut variant.tester, load, Phase::Overload, trials)?,
             };
             let trial = trial.unwrap_or_default();
             variant.add_changes(&trial);

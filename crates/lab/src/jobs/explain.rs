@@ -129,7 +129,7 @@ fn measure_size(
         void: 0,
         elsewhere: Vec::new(),
         tried: Vec::new(),
-        turns_of: None,
+        maximum_in_turns: None,
         turned: Vec::new(),
         looking: Vec::new(),
     };
@@ -167,7 +167,7 @@ struct Explainer<'bed> {
     /// Those that count.
     tried: Vec<(Trial, Verdict)>,
     /// The maximum, frames/s, of which the loads that take turns are shares.
-    turns_of: Option<f64>,
+    maximum_in_turns: Option<f64>,
     /// Trials whose loads took turns.
     turned: Vec<Turned>,
     /// What the router forwarded in turns with the sampler, as parts of what it forwarded in those beside them.
@@ -231,7 +231,7 @@ impl Explainer<'_> {
         Ok(overload)
     }
 
-    /// Trials at a load a little above what the router forwards, with the sampler and without it in turns.
+    /// Trials at the lower overload, with the sampler and without it in turns.
     fn saturate(
         &mut self,
         turns: u32,
@@ -244,7 +244,7 @@ impl Explainer<'_> {
         let mut most = self.find_rate(trials)?;
         for turn in 0..turns {
             // The same load for both.
-            let rate = overload(most, self.sends);
+            let rate = overload_rate(most, self.sends);
             let mut tried = wires.turn(self, (turn, rate), trials)?;
             let rates = tried.router.iter().flatten().filter_map(forwards);
             most = rates.fold(most, f64::max);
@@ -270,7 +270,7 @@ impl Explainer<'_> {
         {
             // One more, in which drops are counted. That costs each of them time, so the trial tells nothing else.
             let last = self.trial(
-                overload(most, self.sends),
+                overload_rate(most, self.sends),
                 Phase::Overload,
                 Beside::Drops,
                 trials,
@@ -352,8 +352,8 @@ impl Explainer<'_> {
     }
 }
 
-/// A load a little above what is forwarded at most, frames/s; all that the sender can where that is not known.
-fn overload(most: f64, sends: Rate) -> Rate {
+/// The lower overload of what is forwarded at most, frames/s; all that the sender can where that is not known.
+fn overload_rate(most: f64, sends: Rate) -> Rate {
     match most {
         0.0 => sends,
         most => little_more(most),

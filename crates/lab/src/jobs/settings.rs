@@ -15,7 +15,7 @@ use super::compare::{self, ALIKE, ALIKE_ON_ONE_BED, ComparePlan, Standing, Varia
 use super::{JobError, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
-use crate::search::saturation::{block, little_more, overload};
+use crate::search::saturation::{block, little_more, run_at_overload};
 use crate::traffic::Traffic;
 use crate::tune::measurable::{self, Ground, Reach, Unmeasured};
 use crate::tune::toggle::{PLACEBO, Toggle};
@@ -160,7 +160,8 @@ impl<'bed, 'a> Job<'bed, 'a> {
         one.tester.forwards_at_most = Some(Rate::from_fps(most));
         let load = little_more(most);
         // Through the router there is always a trial.
-        let trial = overload(&mut one.tester, load, Phase::Overload, trials)?.unwrap_or_default();
+        let trial =
+            run_at_overload(&mut one.tester, load, Phase::Overload, trials)?.unwrap_or_default();
         Ok(Recorded {
             number: trials.told(),
             overload: block(trial),

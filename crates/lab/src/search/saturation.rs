@@ -1,9 +1,9 @@
 //! Overload: more is offered than the DUT can forward (RFC 2285 3.6.2 and 3.6.3). It tells the maximum forwarding rate,
 //! the cost of a frame, and the most that the tester can offer.
 //!
-//! Trials take turns: a wire in place of the router and the router at the most that the sender can, then both at little
-//! more than they forward. A CPU that slows down for a while then slows all of them. The cost through the wire, less what the receiver's program takes more
-//! there, is the bed's part of a frame's cost.
+//! Trials take turns: a wire in place of the router and the router at the most that the sender can, then both at their
+//! lower overload. A CPU that slows down for a while then slows all of them. The cost through the wire, less what the
+//! receiver's program takes more there, is the bed's part of a frame's cost.
 
 use super::exit_program::{self, ExitProgram, corrected};
 use super::measurer::Measurer;
@@ -31,7 +31,8 @@ const ROUNDS_MAX: u32 = 10;
 /// An interval is narrow when half of it is at most this share of its middle: by so much runs differ anyway. The 95 % of
 /// runs are then 3.3 % on each side. Without any width of its own they would be 2.9 %, so more rounds tell hardly more.
 const NARROW: f64 = RUNS_APART;
-/// The lower of the two overloads, as a multiple of the forwarding rate, where the sender cannot back off.
+/// The lower overload, as a multiple of the forwarding rate. A sender that backs off has no such pace: it takes this for
+/// the rate to expect.
 const LITTLE_MORE: f64 = 1.1;
 
 /// That overload of what forwards so many frames/s.
@@ -45,7 +46,7 @@ pub fn little_more(forwarded_fps: f64) -> Rate {
 pub struct Saturated {
     /// At the highest load the tester offers. `None`: too few windows were undisturbed.
     pub at_most: Option<Saturation>,
-    /// At a load little above the DUT's forwarding rate.
+    /// At the lower overload: the sender backs off, or offers little more than the DUT forwards.
     pub at_little_more: Option<Saturation>,
     /// What the router would forward in one fixed state of a machine that moved among several.
     pub full_speed: Option<FullSpeed>,
@@ -199,14 +200,14 @@ pub fn measure(
         let is_pair = carried.is_some() || wire.blocks.is_empty();
         if let Some(found) = most.saturation().filter(|_| most.lost && is_pair) {
             let load = little_more(found.forwarding.middle);
-            let trial = overload(tester, load, Phase::Overload, trials)?;
+            let trial = run_at_overload(tester, load, Phase::Overload, trials)?;
             // A load that the router forwards is none.
             let lossy = trial.filter(|trial| block(trial.clone()).is_overloaded());
             let is_overload = lossy.is_some();
             lossy.into_iter().for_each(|trial| little.add(trial));
             if let Some(carried) = carried.filter(|_| is_overload) {
                 let load = little_more(carried.forwarding.middle);
-                if let Some(trial) = overload(tester, load, Phase::Wire, trials)? {
+                if let Some(trial) = run_at_overload(tester, load, Phase::Wire, trials)? {
                     wire_little.add(trial);
                 }
             }
@@ -290,7 +291,7 @@ pub(crate) fn burst(
 }
 
 /// One trial at overload, which is a load above what was seen to be forwarded, through the router or a wire like [`burst`].
-pub(crate) fn overload(
+pub(crate) fn run_at_overload(
     tester: &mut Tester<'_>,
     load: Rate,
     phase: Phase,
@@ -440,6 +441,30 @@ mod tests {
             (full.router_ns.middle.round(), full.wire_overloaded),
             (1_500.0, true)
         );
+    }
+
+    /// Trials of one load in two states of the machine, in which the router forwards so much in the faster one.
+    fn in_two_states(forwarded: f64) -> Series {
+        let mut found = series(2.0 * forwarded, forwarded, 1e9 / forwarded);
+        let mut slow = series(2.0 * forwarded, 0.8 * forwarded, 1.25e9 / forwarded);
+        for window in slow.blocks.iter_mut().flat_map(|block| &mut block.windows) {
+            // Work takes longer by the power with which the rate falls.
+            window.work_ns = Some((200.0 * 0.8_f64.powf(-1.0 / 1.75)).round() as u64);
+        }
+        found.blocks.append(&mut slow.blocks);
+        found
+    }
+
+    #[test]
+    fn full_speed_is_of_the_load_of_the_maximum() {
+        let full = |most: f64, little: f64| {
+            let found = loads(&in_two_states(most), &in_two_states(little));
+            found.full_speed.map(|full| full.forwarding.middle.round())
+        };
+        let [low, high] = [1e6, 1.5e6].map(|fps| full(fps, fps));
+        assert!(low.is_some() && low < high, "{low:?} {high:?}");
+        assert_eq!(full(1e6, 1.5e6), high);
+        assert_eq!(full(1.5e6, 1e6), high);
     }
 
     /// More rounds could not make the result of one run hold for others.

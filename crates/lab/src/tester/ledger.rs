@@ -51,7 +51,7 @@ impl LedgerProbe {
         Ok(())
     }
 
-    /// The counts, for who reacts to them.
+    /// The map of the counts, for the sender, which backs off by it.
     #[must_use]
     pub fn counts(&self) -> BorrowedFd<'_> {
         self.skel.maps.counts.as_fd()

@@ -1,5 +1,6 @@
 //! A trial whose loads take turns, so that a machine that changes its state changes it for all of them.
 
+use super::overload::back_off_frames;
 use super::windows::first_window;
 use super::{Begun, gap_fp};
 use crate::tester::{Tester, TesterError};
@@ -22,8 +23,8 @@ pub struct InTurns {
     pub windows: Vec<Vec<Window>>,
 }
 
-/// Runs one trial at several loads, at most 16, which take turns of 33.6 ms, in one direction. The highest of them is an
-/// overload: see [`super::run_overload`].
+/// Runs one trial at several loads, at most 16, which take turns of 33.6 ms, in one direction. Where `forwards` says what
+/// the router forwards, the highest load is an overload, at which the sender may back off.
 ///
 /// # Errors
 /// As [`super::run`].
@@ -31,6 +32,7 @@ pub fn run_in_turns(
     tester: &mut Tester<'_>,
     loads: &[Rate],
     duration: Span,
+    forwards: Option<Rate>,
 ) -> Result<InTurns, TesterError> {
     let highest = loads.iter().copied().fold(Rate::ZERO, Rate::max);
     // What the router forwards at overload may be more than is known.
@@ -43,7 +45,7 @@ pub fn run_in_turns(
         count: loads.len().min(TURNS_MAX) as u64,
         gap_fp: [0; TURNS_MAX],
     };
-    let back_off_frames = super::back_off_frames(tester);
+    let back_off_frames = forwards.and_then(|forwards| back_off_frames(tester, forwards));
     begun.order.back_off_frames = back_off_frames.unwrap_or(0);
     for (gap, load) in turns.gap_fp.iter_mut().zip(loads) {
         *gap = match back_off_frames {

@@ -18,6 +18,7 @@ mod disturbed;
 mod exchange;
 mod in_turns;
 mod losses;
+mod overload;
 pub mod probe;
 pub mod rules;
 pub mod speed;
@@ -27,18 +28,15 @@ mod windows;
 
 pub use beside::{Beside, run_beside, sent_between};
 pub use in_turns::{InTurns, TURN_NS, mean, run_in_turns, turn_at};
+pub use overload::{backs_off, run_overload};
 pub use stepped::{LossEnd, Passed, Stepped, run_stepped, run_stepped_watched};
 
-use crate::bed::Front;
 use crate::clock::wait_for;
 use crate::fib::Replay;
 use crate::tester::{GoOn, Management, Tester, TesterError, WhileSending, way_id};
-use crate::traffic::{PortKind, ReceiverPlace};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
-use mpps_ebpf::instruments::sender::{
-    DIRECTIONS, Mark, Order, Outcome, PACE_SHIFT, PAUSE_MAX_NS, Stopped,
-};
+use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark, Order, Outcome, PACE_SHIFT, Stopped};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::disturbed::{excluded, in_all};
 use mpps_method::{Canaries, CpuExchange, Offer, Rate, Rules, Span, Trial};
@@ -66,10 +64,6 @@ pub const LATE_MAX_NS: u64 = 4_000_000;
 const LONGER_MAX: Span = Span::from_millis(15_000);
 /// Upper bound of any load. No sender of this tester has been faster. It bounds memory, not results.
 pub const SENDER_MAX: Rate = Rate::from_fps(12_000_000.0);
-/// An overload ends when so many times the frames of its offer were sent.
-const MORE_THAN_SEEN: f64 = 2.0;
-/// A pause after a refusal lasts until this part of a ring is drained.
-const BACK_OFF_PART: u32 = 32;
 /// From the start of the sender's call to the first slot, ns.
 const DELAY_NS: u64 = 1_000_000;
 
@@ -101,54 +95,6 @@ pub fn run_undisturbed(
 pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterError> {
     let begun = Begun::back_to_back(tester, back_to_back(frames))?;
     begun.send_all(tester)
-}
-
-/// Runs one trial at overload. Where the sender sees what a ring refuses, it sends as fast as it can, and pauses after each
-/// refusal: the ring stays full, and few frames are lost. A loss costs this bed's router time. Else the sender keeps the
-/// offer's rate.
-pub fn run_overload(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
-    // A pause that would be too long ends too early, and too much is lost.
-    let is_fast = |frames: &u64| *frames * 1_000_000_000 <= slowest(offer) * PAUSE_MAX_NS;
-    let Some(back_off_frames) = back_off_frames(tester).filter(is_fast) else {
-        return run(tester, offer);
-    };
-    send_uncounted(tester, offer.rate, offer.rate.frames_in(tester.warm_up))?;
-    let speeds = speed::read(&tester.bed.plan().cpus.all())?;
-    let most = Rate::from_fps(MORE_THAN_SEEN * offer.rate.fps()).min(SENDER_MAX);
-    let order = Order {
-        back_off_frames,
-        lasts_ns: offer.duration.as_nanos(),
-        ..back_to_back(most.frames_in(offer.duration))
-    };
-    let begun = Begun {
-        speeds: Some(speeds),
-        ..Begun::back_to_back(tester, order)?
-    };
-    begun.send_all(tester)
-}
-
-/// Whether the sender backs off at overload.
-pub fn backs_off(tester: &Tester<'_>) -> bool {
-    back_off_frames(tester).is_some()
-}
-
-/// For how many frames the sender pauses after a refusal; `None` where it must not. Only a CPUMAP's refusals are seen. Of
-/// several rings the fullest one would slow them all. In a pause nothing else is received on the sender's CPU.
-fn back_off_frames(tester: &Tester<'_>) -> Option<u64> {
-    let plan = tester.bed.plan();
-    let ring = rules::known_ring(tester.bed, &tester.traffic)?;
-    let shares_cpu = tester.traffic.receiver == ReceiverPlace::Port
-        && plan.cpus.receivers().contains(plan.cpus.sender());
-    let may = tester.traffic.port == PortKind::Xdp
-        && tester.bed.dut().front() == Some(Front::Cpumap)
-        && ring == rules::one_ring(tester.bed)
-        && !shares_cpu;
-    may.then(|| (ring / BACK_OFF_PART).max(1).into())
-}
-
-/// The slowest that a router is expected to be at this overload, frames/s.
-fn slowest(offer: &Offer) -> u64 {
-    offer.rate.fps() as u64 / 2
 }
 
 fn back_to_back(frames: u64) -> Order {

@@ -95,7 +95,7 @@ fn spun(
     }
     let rate = little_more(forwards.unwrap_or_default().fps());
     let (void, before) = (trials.void(), planted.planted()?);
-    let Some(trial) = saturation::overload(tester, rate, Phase::Overload, trials)? else {
+    let Some(trial) = saturation::run_at_overload(tester, rate, Phase::Overload, trials)? else {
         return Ok(None);
     };
     *forwards = Rate::from_frames(trial.counts().received, trial.duration);

@@ -72,8 +72,9 @@ impl Explainer<'_> {
         Ok(())
     }
 
-    /// One trial in which a little more than the maximum takes turns with all lower loads, with the sampler and without.
-    /// The loads are those of the first such trial. If the router forwards all of the overload, larger ones begin anew.
+    /// One trial in which an overload takes turns with all lower loads, with the sampler and without. The lower loads are
+    /// shares of the maximum known at the first such trial. Where the sender keeps a pace and the router forwards all of
+    /// the overload, larger loads begin anew.
     pub(super) fn loads_in_turns(
         &mut self,
         maximum: f64,
@@ -83,9 +84,10 @@ impl Explainer<'_> {
         if self.tester.traffic.port != PortKind::Xdp {
             return Ok(());
         }
-        let maximum = *self.turns_of.get_or_insert(maximum);
+        let maximum = *self.maximum_in_turns.get_or_insert(maximum);
         let most = SENDER_MAX.min(self.sends);
-        let overload = match backs_off(&self.tester) {
+        let forwards = Rate::from_fps(maximum);
+        let overload = match backs_off(&self.tester, forwards) {
             true => most,
             false => little_more(maximum).min(most),
         };
@@ -95,7 +97,8 @@ impl Explainer<'_> {
         let (judged, void) = sizes::repeat_void(|| {
             let judged = through(&mut self.tester, Phase::InTurns, offer, trials, |tester| {
                 let sampler = TurnSampler::start(sampler, TURN_NS, turned::is_sampled)?;
-                let InTurns { trial, windows } = run_in_turns(tester, &loads, IN_TURNS)?;
+                let InTurns { trial, windows } =
+                    run_in_turns(tester, &loads, IN_TURNS, Some(forwards))?;
                 sampler.stop()?;
                 of_loads = windows;
                 Ok(trial)
@@ -109,7 +112,7 @@ impl Explainer<'_> {
             self.looking.extend(windows.looking());
             self.turned.extend(Turned::new(&windows));
             if let Some(rate) = windows.forwarded_all().filter(|_| overload < most) {
-                self.turns_of = Some(rate.fps());
+                self.maximum_in_turns = Some(rate.fps());
                 self.turned.clear();
             }
         }

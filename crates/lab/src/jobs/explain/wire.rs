@@ -5,7 +5,7 @@ use super::load::{forwards, load_of};
 use super::look::Beside;
 use super::paired::parts;
 use super::split::Profiled;
-use super::{Depth, Explainer, overload};
+use super::{Depth, Explainer, overload_rate};
 use crate::jobs::{JobError, Phase, Trials};
 use crate::line::interval;
 use crate::search::exit_program::{ExitProgram, corrected};
@@ -58,7 +58,7 @@ impl Wires {
         Ok(tried)
     }
 
-    /// One trial through a wire, at a load a little above what it carries. The first one tells that load. None is repeated:
+    /// One trial through a wire, at its lower overload. The first one tells that load. None is repeated:
     /// a pair that was disturbed does not count.
     fn trial(
         &mut self,
@@ -80,7 +80,7 @@ impl Wires {
             let first = at(explainer.sends, Beside::Nothing)?;
             self.most = forwards(&first).unwrap_or(0.0);
         }
-        let trial = at(overload(self.most, explainer.sends), beside)?;
+        let trial = at(overload_rate(self.most, explainer.sends), beside)?;
         self.most = self.most.max(forwards(&trial).unwrap_or(0.0));
         Ok(trial)
     }

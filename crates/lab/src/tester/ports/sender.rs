@@ -199,7 +199,7 @@ impl Sender {
 
     fn order(&self, order: Order) -> Result<(), TesterError> {
         let order = Order {
-            batch: self.batch(&order),
+            batch: batch(&order, self.plan.batch),
             ..order
         };
         maps::write(
@@ -208,18 +208,6 @@ impl Sender {
             &order.to_state(),
             "order a trial",
         )
-    }
-
-    /// With a pace a batch holds the frames of one window: pages left at its end are dropped, which costs the DUT time.
-    fn batch(&self, order: &Order) -> u32 {
-        let gap_fp = order.slow.map_or(order.gap_fp, |slow| slow.gap_fp);
-        let frames = match gap_fp {
-            _ if order.turns.is_some() => TURNS_BATCH,
-            0 if order.back_off_frames == 0 => u64::MAX,
-            0 => PACED_BATCH,
-            gap_fp => ((WINDOW_NS << PACE_SHIFT) / gap_fp).clamp(1, PACED_BATCH),
-        };
-        u32::try_from(frames).map_or(self.plan.batch, |frames| frames.min(self.plan.batch))
     }
 
     fn outcome(&self) -> Result<Outcome, TesterError> {
@@ -251,10 +239,10 @@ impl TrafficSender for Sender {
         let due = Due {
             ns: (clock::monotonic_ns() + order.delay_ns).saturating_add(order.length_ns()),
             set_up_ns: SET_UP_NS,
-            paced: order.gap_fp > 0,
+            paced: order.length_ns() > 0,
         };
         let (tid, stop) = (AtomicI32::new(0), AtomicBool::new(false));
-        let (program, batch) = (self.skel.progs.send.as_fd(), self.batch(&order));
+        let (program, batch) = (self.skel.progs.send.as_fd(), batch(&order, self.plan.batch));
         let (stopped, ran) = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 netns.enter_thread()?;
@@ -306,6 +294,19 @@ impl TrafficSender for Sender {
     }
 }
 
+/// Pages of a batch, of at most so many. With a pace it holds the frames of one window: pages left at its end are dropped,
+/// which costs the DUT time.
+fn batch(order: &Order, most: u32) -> u32 {
+    let gap_fp = order.slow.map_or(order.gap_fp, |slow| slow.gap_fp);
+    let pages = match gap_fp {
+        _ if order.turns.is_some() => TURNS_BATCH,
+        0 if order.back_off_frames == 0 => most.into(),
+        0 => PACED_BATCH,
+        gap_fp => ((WINDOW_NS << PACE_SHIFT) / gap_fp).clamp(1, PACED_BATCH),
+    };
+    u32::try_from(pages).map_or(most, |pages| pages.min(most))
+}
+
 fn dest_ipv6(address: &u128) -> types::dest_address {
     types::dest_address {
         high: (address >> 64) as u64,
@@ -335,4 +336,52 @@ fn largest(lengths: &[u16]) -> Result<u16, TesterError> {
         }));
     }
     Ok(largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_ebpf::instruments::sender::{Slow, TURNS_MAX, Turns};
+
+    #[test]
+    fn a_batch_has_the_frames_of_its_window() {
+        let burst = Order::default();
+        let paced = |fps: u64| Order {
+            gap_fp: (1_000_000_000 << PACE_SHIFT) / fps,
+            ..burst
+        };
+        let of = |order: Order| batch(&order, 60);
+        assert_eq!(of(burst), 60);
+        assert_eq!(
+            [10_000, 100_000, 1_300_000].map(|fps| of(paced(fps))),
+            [1, 1, 13]
+        );
+        assert_eq!(of(paced(5_000_000)), 32);
+        let backing_off = Order {
+            back_off_frames: 128,
+            ..burst
+        };
+        assert_eq!(of(backing_off), 32);
+        // After a recovery's overload the slower pace is the one that is timed.
+        let slow = Order {
+            slow: Some(Slow {
+                after_ns: 1,
+                gap_fp: paced(400_000).gap_fp,
+            }),
+            ..paced(2_000_000)
+        };
+        assert_eq!(of(slow), 4);
+        let turns = Order {
+            turns: Some(Turns {
+                count: 1,
+                gap_fp: [0; TURNS_MAX],
+            }),
+            ..paced(2_000_000)
+        };
+        assert_eq!(of(turns), 8);
+        assert_eq!(
+            [burst, paced(5_000_000), turns].map(|order| batch(&order, 1)),
+            [1; 3]
+        );
+    }
 }
