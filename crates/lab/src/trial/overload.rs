@@ -7,8 +7,10 @@ use crate::traffic::{PortKind, ReceiverPlace};
 use mpps_ebpf::instruments::sender::{Order, PAUSE_MAX_NS};
 use mpps_method::{Offer, Rate, Trial};
 
-/// A pause after a refusal lasts until this part of a ring is drained.
+/// A pause after a refusal lasts until this part of a ring is drained, or as much as the longest pause allows.
 const BACK_OFF_PART: u32 = 32;
+/// With shorter pauses more is lost than is taken.
+const PAUSE_FRAMES_MIN: u64 = 32;
 /// A router may forward so much less than expected. Its pauses are then that much longer.
 const SLOWER: f64 = 2.0;
 /// An overload ends when so many times the frames of its offer were sent.
@@ -55,11 +57,11 @@ pub(super) fn back_off_frames(tester: &Tester<'_>, forwards: Rate) -> Option<u64
     may.then(|| pause_frames(ring, forwards)).flatten()
 }
 
-/// Frames of a pause; `None` where a router would drain them so slowly that the longest pause ends before.
+/// Frames of a pause; `None` where a router drains too few in the longest one.
 fn pause_frames(ring: u32, forwards: Rate) -> Option<u64> {
-    let frames = u64::from((ring / BACK_OFF_PART).max(1));
-    let drained = forwards.fps() / SLOWER * PAUSE_MAX_NS as f64 / 1e9;
-    (frames as f64 <= drained).then_some(frames)
+    let part = u64::from((ring / BACK_OFF_PART).max(1));
+    let drained = (forwards.fps() / SLOWER * PAUSE_MAX_NS as f64 / 1e9) as u64;
+    (drained >= part.min(PAUSE_FRAMES_MIN)).then_some(part.min(drained))
 }
 
 #[cfg(test)]
@@ -72,7 +74,9 @@ mod tests {
         assert_eq!(pause(4096, 1e6), Some(128));
         // Half of 640 kfps drain 128 frames in 400 microseconds.
         assert_eq!(pause(4096, 640e3), Some(128));
-        assert_eq!(pause(4096, 630e3), None);
+        assert_eq!(pause(4096, 600e3), Some(120));
+        assert_eq!(pause(4096, 160e3), Some(32));
+        assert_eq!(pause(4096, 150e3), None);
         assert_eq!(pause(256, 100e3), Some(8));
         assert_eq!(pause(16, 100e3), Some(1));
     }
