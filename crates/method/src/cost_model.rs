@@ -33,10 +33,14 @@ const SURE: f64 = 0.1;
 const ALIKE: f64 = 0.99;
 /// Without any one of the loads a term changes by at most this part, or the loads cannot tell it from the others.
 const APART: f64 = 0.5;
+/// Other terms stand for these if their relative errors are at most so many times as large, or a thousandth.
+const AS_WELL: f64 = 2.0;
+const EXACT: f64 = 1e-3;
 /// Terms: frame, wake-up, poll.
 const TERMS: usize = 3;
-/// A bit each: all, wake-ups, polls.
+/// A bit each: all, frames, wake-ups, polls.
 const ALL: u32 = (1 << TERMS) - 1;
+const FRAMES: u32 = 1;
 const WAKES: u32 = 1 << 1;
 const POLLS: u32 = 1 << 2;
 /// Their names, in this order.
@@ -83,11 +87,6 @@ pub enum CannotFit {
         "the {0} number hardly differs between the loads, but does at saturation, so its cost there is not known"
     )]
     Same(&'static str),
-    /// The best fit gives each frame no cost of its own.
-    #[error(
-        "the loads fit best where a frame costs nothing but its share of wake-ups and polls, which cannot be"
-    )]
-    Nothing,
     /// The cost at saturation changes by so large a part without one of the loads.
     #[error("the loads cannot tell the costs apart: without one of them the prediction changes by {percent:.0} %", percent = .0 * 100.0)]
     Unsure(f64),
@@ -137,22 +136,23 @@ impl CostModel {
                 return Err(CannotFit::Same(name));
             }
         }
-        let terms = best(points, ALL).ok_or(CannotFit::NotANumber)?;
-        let [frame_ns, ..] = terms;
-        if frame_ns <= 0.0 {
-            return Err(CannotFit::Nothing);
-        }
+        // A frame costs something of its own, even where its share of the polls fits a little better.
+        let terms = best(points, FRAMES, ALL).ok_or(CannotFit::NotANumber)?;
         // What each term and the cost at saturation are without any one of the loads.
         let without = |left_out: usize| {
             let others = points.iter().enumerate().filter(|(at, _)| *at != left_out);
-            best(&others.map(|(_, point)| *point).collect::<Vec<_>>(), ALL)
+            let others: Vec<Point> = others.map(|(_, point)| *point).collect();
+            best(&others, FRAMES, ALL)
         };
         let mut others: Vec<[f64; TERMS]> = (0..points.len()).filter_map(without).collect();
+        let mut rivals = vec![best(points, 0, ALL)];
         // Two terms that rise and fall together may stand for each other.
         if correlation_squared(points) > ALIKE {
-            let without_one = [ALL & !WAKES, ALL & !POLLS].map(|used| best(points, used));
-            others.extend(without_one.into_iter().flatten());
+            rivals.extend([ALL & !WAKES, ALL & !POLLS].map(|may| best(points, FRAMES, may)));
         }
+        let off = relative_error(&terms, points).max(EXACT);
+        let fits = |rival: &[f64; TERMS]| relative_error(rival, points) <= AS_WELL * off;
+        others.extend(rivals.into_iter().flatten().filter(fits));
         let cost = cost_ns(&terms, saturated);
         let change = |other: &[f64; TERMS]| (cost / cost_ns(other, saturated) - 1.0).abs();
         let most = others.iter().map(change).fold(0.0, f64::max);
@@ -230,17 +230,21 @@ fn correlation_squared(points: &[Point]) -> f64 {
     sum(|x, y| x * y).powi(2) / (sum(|x, _| x * x) * sum(|_, y| y * y))
 }
 
-/// Of these terms: the best fit with none below 0 is the best of those that leave some out and have none below 0.
-fn best(points: &[Point], allowed: u32) -> Option<[f64; TERMS]> {
-    let squares = |terms: &[f64; TERMS]| {
-        let off = |point: &Point| (cost_ns(terms, point.batching) / point.cost_ns - 1.0).powi(2);
-        points.iter().map(off).sum::<f64>()
-    };
-    let used = (1..=ALL).filter(|used| used & !allowed == 0);
+/// The best fit with no term below 0 is the best of those that leave some out and have none below 0. It must have the terms
+/// of `must`, and has none that are not in `may`.
+fn best(points: &[Point], must: u32, may: u32) -> Option<[f64; TERMS]> {
+    let used = (1..=ALL).filter(|used| used & must == must && used & !may == 0);
     let fits = used.filter_map(|used| solved(points, used));
     let is_sound = |&term: &f64| term.is_finite() && term >= 0.0;
     let sound = fits.filter(|terms| terms.iter().all(is_sound));
-    sound.min_by(|one, other| squares(one).total_cmp(&squares(other)))
+    let error = |terms: &[f64; TERMS]| relative_error(terms, points);
+    sound.min_by(|one, other| error(one).total_cmp(&error(other)))
+}
+
+/// How far the points lie from these terms, as a part of their costs: root of the mean square.
+fn relative_error(terms: &[f64; TERMS], points: &[Point]) -> f64 {
+    let off = |point: &Point| (cost_ns(terms, point.batching) / point.cost_ns - 1.0).powi(2);
+    (points.iter().map(off).sum::<f64>() / points.len() as f64).sqrt()
 }
 
 /// Least squares with the terms that are used (a bit each), the others 0: the normal equations, by elimination.
@@ -370,13 +374,50 @@ mod tests {
         assert!((model.cost_ns(saturated) - 600.0).abs() < 1e-6, "{model:?}");
     }
 
+    /// Each poll takes 8 frames at most, so many polls a frame look like a cost of the frame.
+    #[test]
+    fn a_frame_has_a_cost_of_its_own() {
+        let load = |(wakes, more): (f64, f64)| {
+            let polls = 0.125 + 0.4 * wakes + more;
+            point(wakes, polls, 3_000.0 * polls + 3_000.0 * wakes - 50.0)
+        };
+        let at = [
+            (0.003, 1e-3),
+            (0.005, -1e-3),
+            (0.013, 1e-3),
+            (0.04, -1e-3),
+            (0.12, 0.0),
+        ];
+        let loads = at.map(load);
+        let [frame, ..] = best(&loads, 0, ALL).expect("a fit");
+        assert_eq!(frame, 0.0);
+        let full = Batching {
+            wakes: 0.0,
+            polls: 0.125,
+        };
+        let model = CostModel::fit(&loads, full).expect("a model");
+        assert!((model.per_frame_ns - 325.0).abs() < 5.0, "{model:?}");
+        assert!(model.mixed.contains(&"frame"), "{model:?}");
+        // Wake-ups explain what polls do not: a fit of polls alone is far worse, and says nothing.
+        assert!(correlation_squared(&loads) > ALIKE);
+        let alone = best(&loads, FRAMES, ALL & !WAKES).expect("a fit");
+        assert!((cost_ns(&alone, full) / model.cost_ns(full) - 1.0).abs() > SURE);
+        // Where saturation has fewer polls, the two differ.
+        let few = Batching {
+            polls: 0.02,
+            ..full
+        };
+        let unsure = CostModel::fit(&loads, few);
+        assert!(matches!(unsure, Err(CannotFit::Unsure(_))), "{unsure:?}");
+    }
+
     #[test]
     fn no_term_falls_below_nothing() {
         // Polls seem to make frames cheaper.
         let loads = [(0.9, 0.1), (0.6, 0.7), (0.3, 0.5), (0.1, 0.2), (0.0, 0.9)];
         let costs =
             loads.map(|(wakes, polls)| point(wakes, polls, 900.0 + 100.0 * wakes - 400.0 * polls));
-        let [frame, wake, poll] = best(&costs, ALL).expect("a fit");
+        let [frame, wake, poll] = best(&costs, 0, ALL).expect("a fit");
         assert_eq!(poll, 0.0);
         assert!(frame > 0.0 && wake > 0.0, "{frame} {wake}");
     }

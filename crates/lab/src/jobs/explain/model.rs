@@ -163,9 +163,7 @@ impl From<CannotFit> for NoModel {
     fn from(why: CannotFit) -> Self {
         match why {
             CannotFit::TooFew(_) | CannotFit::Unsure(_) => Self::Short(why.to_string()),
-            CannotFit::NotANumber | CannotFit::Same(_) | CannotFit::Nothing => {
-                Self::Never(why.to_string())
-            }
+            CannotFit::NotANumber | CannotFit::Same(_) => Self::Never(why.to_string()),
         }
     }
 }
