@@ -356,7 +356,7 @@ pub fn pairs_at(distances: &[Distance], distance_ns: Option<f64>) -> Vec<usize> 
 }
 
 /// What a frame costs the DUT's CPU, in two parts, ns.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FrameCost {
     /// The bed's part: virtual NIC and receiver, measured with a wire in the router's place ([`FrameCost::moved_to_router`]).
     pub bed_ns: Interval,
@@ -368,6 +368,9 @@ pub struct FrameCost {
     pub pairs: u32,
     /// Whether the wire was overloaded in all of them. Else the tester reached its limit first.
     pub wire_overloaded: bool,
+    /// How many times as long the DUT's CPU took for the fixed piece of work with the router as with the wire. `None`: both were
+    /// in one state.
+    pub slower: Option<f64>,
 }
 
 impl FrameCost {
@@ -380,8 +383,30 @@ impl FrameCost {
     /// The same from the windows that were in this state, in blocks of more than the DUT and the wire take there.
     #[must_use]
     pub fn at(router: &[Block], wire: &[Block], place: &Place) -> Option<Self> {
+        Self::at_both(router, wire, [place, place])
+    }
+
+    /// The same with the wire in a state in which the CPU works faster. A router that waits for memory all the time, as with
+    /// a full table, slows its own CPU down, and no window of the wire's is in that state.
+    #[must_use]
+    pub fn beside_faster_wire(router: &[Block], wire: &[Block], place: &Place) -> Option<Self> {
+        let faster = place.or_faster();
+        let work_ns = |place: &Place, blocks: &[Block]| {
+            let windows = blocks.iter().map(|block| block.windows.as_slice());
+            place.median(windows)?.work_ns
+        };
+        let cost = Self::at_both(router, wire, [place, &faster])?;
+        let slower = work_ns(place, router)? / work_ns(&faster, wire)?;
+        Some(Self {
+            slower: Some(slower),
+            ..cost
+        })
+    }
+
+    fn at_both(router: &[Block], wire: &[Block], places: [&Place; 2]) -> Option<Self> {
+        let [of_router, of_wire] = places;
         let pairs = router.iter().zip(wire);
-        let there = pairs.filter_map(|(router, wire)| router.at(place).zip(wire.at(place)));
+        let there = pairs.filter_map(|(router, wire)| router.at(of_router).zip(wire.at(of_wire)));
         let are_overloaded =
             |(router, wire): &(Block, Block)| router.is_overloaded() && wire.is_overloaded();
         let (router, wire): (Vec<Block>, Vec<Block>) = there.filter(are_overloaded).unzip();
@@ -419,6 +444,7 @@ impl FrameCost {
             total_ns: interval(|pair| pair.0)?,
             pairs: costs.len() as u32,
             wire_overloaded: here.iter().all(|(_, wire)| wire.is_overloaded()),
+            slower: None,
         })
     }
 

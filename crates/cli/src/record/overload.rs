@@ -93,6 +93,7 @@ mod tests {
             total_ns: interval(655.26),
             pairs: 3,
             wire_overloaded: true,
+            slower: None,
         });
         let entry = serde_json::to_value(cost).expect("serialises");
         assert_eq!(

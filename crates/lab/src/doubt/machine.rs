@@ -46,6 +46,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let cost = weighed.saturated.cost.as_ref();
     doubts.extend(cost.and_then(few_pairs));
     doubts.extend(cost.and_then(idle_wire));
+    doubts.extend(cost.and_then(slower_router));
     doubts.extend(exit_untimed(weighed.saturated, around.receiver));
     doubts
 }
@@ -295,6 +296,20 @@ fn idle_wire(cost: &FrameCost) -> Option<Doubt> {
         seen: "the wire in place of the router was not overloaded: the tester reached its limit first".to_owned(),
         why: "A CPU with time left sleeps and wakes up more often, so a frame costs it more. The bed's part of a frame's cost is too large, the router's too small.",
         next: "Use --receiver exit, where the wire is overloaded.",
+    })
+}
+
+fn slower_router(cost: &FrameCost) -> Option<Doubt> {
+    let slower = cost.slower?;
+    Some(Doubt {
+        name: "router-slows-cpu",
+        weight: Weight::Shifted(2),
+        seen: format!(
+            "the router's CPU took {:.0} % longer for a fixed piece of work with the router than with the wire",
+            100.0 * (slower - 1.0)
+        ),
+        why: "A router that waits for memory, as with a full table, slows its CPU down. What that costs is in the router's part of a frame's cost. So is a change of the machine between the trials.",
+        next: "Compare the costs of two tables only where this share is alike.",
     })
 }
 

@@ -12,7 +12,7 @@ use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
 use crate::trial;
 pub use crate::trial::SENDER_MAX;
 use mpps_linux::clock::monotonic_ns;
-use mpps_method::distance::{Distance, is_same_distance};
+use mpps_method::distance::{Distance, Place, is_same_distance};
 use mpps_method::full_speed::FullSpeed;
 use mpps_method::interval::{Interval, RUNS_APART};
 use mpps_method::saturation::{Block, FrameCost, Saturation, Window};
@@ -80,6 +80,13 @@ impl Saturated {
         let undisturbed = self.maximum().filter(|most| !most.only_disturbed);
         undisturbed.map(|most| Rate::from_fps(most.forwarding.middle))
     }
+
+    /// The forwarding rate at the maximum offered load (RFC 2285 3.6.2).
+    #[must_use]
+    pub fn forwards_at_ceiling(&self) -> Option<Rate> {
+        let most = self.at_most.as_ref();
+        most.map(|most| Rate::from_fps(most.forwarding.middle))
+    }
 }
 
 /// Trials of one kind, in their order.
@@ -112,9 +119,13 @@ fn cost(found: &Saturated, mut pairs: [(&Series, &Series); 2]) -> Option<FrameCo
         maximum.and_then(|one| one.place),
         maximum.and_then(|one| one.distance_ns),
     );
+    type AtPlace = fn(&[Block], &[Block], &Place) -> Option<FrameCost>;
     let of_state = place.and_then(|place| {
-        let mut pairs = pairs.iter();
-        pairs.find_map(|(router, wire)| FrameCost::at(&router.blocks, &wire.blocks, &place))
+        let found = |cost: AtPlace| {
+            let mut pairs = pairs.iter();
+            pairs.find_map(|(router, wire)| cost(&router.blocks, &wire.blocks, &place))
+        };
+        found(FrameCost::at).or_else(|| found(FrameCost::beside_faster_wire))
     });
     // Where the tester cannot overload a wire, no window tells its cost: whole trials do.
     let of_trials = || {
@@ -441,6 +452,43 @@ mod tests {
             (full.router_ns.middle.round(), full.wire_overloaded),
             (1_500.0, true)
         );
+    }
+
+    /// A full table: the router waits for memory, and the fixed piece of work takes longer in its trials alone.
+    #[test]
+    fn a_router_that_slows_its_cpu_has_a_cost() {
+        let (mut router, none) = (series(2e6, 0.8e6, 1_250.0), Series::default());
+        for window in router
+            .blocks
+            .iter_mut()
+            .flat_map(|block| &mut block.windows)
+        {
+            window.work_ns = Some(230);
+        }
+        let found = Saturated {
+            at_most: router.saturation(),
+            ..Saturated::default()
+        };
+        let wire = series(3e6, 2e6, 500.0);
+        let cost = |found: &Saturated, router: &Series, wire: &Series| {
+            cost(found, [(&none, &none), (router, wire)])
+        };
+        let full = cost(&found, &router, &wire).expect("a cost");
+        assert_eq!(full.router_ns.middle.round(), 750.0);
+        assert_eq!(full.slower, Some(1.15));
+        // A wire that is slower than the router was on a slower machine.
+        let fast = series(2e6, 0.8e6, 1_250.0);
+        let mut slow = series(3e6, 2e6, 500.0);
+        for window in slow.blocks.iter_mut().flat_map(|block| &mut block.windows) {
+            window.work_ns = Some(230);
+        }
+        let found = Saturated {
+            at_most: fast.saturation(),
+            ..Saturated::default()
+        };
+        assert_eq!(cost(&found, &fast, &slow), None);
+        let same = cost(&found, &fast, &wire).expect("a cost");
+        assert_eq!(same.slower, None);
     }
 
     /// Trials of one load in two states of the machine, in which the router forwards so much in the faster one.

@@ -30,6 +30,7 @@ fn a_cost_of_two_pairs_is_doubted() {
             total_ns: part,
             pairs,
             wire_overloaded: true,
+            slower: None,
         })
     };
     assert!(of(2).is_some_and(|doubt| doubt.seen.ends_with("stands on 2 pairs of trials")));
@@ -46,10 +47,23 @@ fn a_wire_that_the_tester_limits_is_doubted() {
             total_ns: part,
             pairs: 5,
             wire_overloaded,
+            slower: None,
         })
     };
     assert!(of(false).is_some_and(|doubt| doubt.seen.contains("was not overloaded")));
     assert_eq!(of(true), None);
+}
+
+#[test]
+fn a_router_that_slows_its_cpu_is_doubted() {
+    let of = |slower| {
+        slower_router(&FrameCost {
+            slower,
+            ..FrameCost::default()
+        })
+    };
+    assert!(of(Some(1.146)).is_some_and(|doubt| doubt.seen.contains(" took 15 % longer ")));
+    assert_eq!(of(None), None);
 }
 
 #[test]
@@ -61,6 +75,7 @@ fn a_cost_with_an_untimed_exit_is_doubted() {
         total_ns: part,
         pairs: 5,
         wire_overloaded: true,
+        slower: None,
     };
     let timed = ExitProgram {
         router_ns: 40.0,
