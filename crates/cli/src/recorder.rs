@@ -314,6 +314,7 @@ mod tests {
             receiver: None,
             forwards_at_most: None,
             ceiling: Rate::from_fps(9e6),
+            forwards_at_ceiling: None,
         };
         for searched in [None, Some(found(1e6)), None, Some(found(2e6))] {
             recorder.found(searched);

@@ -70,6 +70,7 @@ fn an_overload_is_told_by_second() {
     assert_eq!(sums.sum::<u64>(), number(path, "asked"), "{line}");
     let afterwards = number(&line, "max_forwarding_afterwards_fps");
     assert!(afterwards > 0, "{line}");
+    assert!(number(&line, "forwarding_at_most_fps") > 0, "{line}");
     assert!(text.contains("Asked every "), "{text}");
     assert!(text.contains("Its maximum afterwards was "), "{text}");
     let plot = std::fs::read_to_string(scratch.path("record.svg")).expect("a plot");

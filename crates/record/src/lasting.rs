@@ -24,6 +24,10 @@ pub struct OverloadLine {
     pub after_ns: u64,
     /// The maximum forwarding rate, as measured before; null where it was not.
     pub max_forwarding_fps: Option<u64>,
+    /// The forwarding rate at the most that the tester can offer, as measured before in short trials; null where it was not,
+    /// and in older records.
+    #[serde(default)]
+    pub forwarding_at_most_fps: Option<u64>,
     /// The overload; what was really sent is in `seconds`.
     pub overload_fps: Option<u64>,
     /// The lower load afterwards.

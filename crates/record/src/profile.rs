@@ -90,9 +90,6 @@ pub struct ProfiledLoad {
     pub wake_ups_per_frame: Option<f64>,
     /// Polls for a frame that took any; null where nobody counted.
     pub polls_per_frame: Option<f64>,
-    /// Share of its time that the sender waited for the next frame's time. It is of method version 11 or older; null since.
-    #[serde(default)]
-    pub sender_waits_share: Option<f64>,
     /// The round trip of a cache line between the tester's CPU and the router's; median over the windows of these trials. Null
     /// where nobody timed it.
     #[serde(default)]
@@ -130,7 +127,7 @@ impl ProfiledLoad {
     }
 }
 
-/// A wire in the router's place, in turns with it, at a load little above what it carries: the bed's part of each stage.
+/// A wire in the router's place, in turns with it, at an overload of its own: the bed's part of each stage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProfiledWire {

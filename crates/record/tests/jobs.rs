@@ -80,6 +80,7 @@ fn an_overload_is_read_back() {
         asked_ns: 600_000_000_000,
         after_ns: 30_000_000_000,
         max_forwarding_fps: Some(1_410_000),
+        forwarding_at_most_fps: None,
         overload_fps: Some(5_300_000),
         after_fps: Some(705_000),
         seconds: vec![second(0.0), second(0.02), second(0.03)],

@@ -144,6 +144,7 @@ mod tests {
             asked_ns: 24_000_000_000,
             after_ns: 24_000_000_000,
             max_forwarding_fps: Some(1_500_000),
+            forwarding_at_most_fps: None,
             overload_fps: Some(5_000_000),
             after_fps: Some(750_000),
             seconds: (0..24).map(second).collect(),

@@ -5,7 +5,7 @@ pub use mpps_record::known::ForwardingLimit;
 use super::{Saturated, Searched, Surroundings, WhyLost};
 use mpps_method::distance::At;
 use mpps_method::limit::{self, BUSY};
-use mpps_method::{Claim, LimitedBy, Outcome, Rate, SearchPlan, Trial, Verdict};
+use mpps_method::{Claim, LimitedBy, Outcome, Rate, SearchPlan, Trial, Verdict, compare};
 
 /// What the rate found says of the DUT.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -141,9 +141,6 @@ pub(super) fn lossy_at(trials: &[(Trial, Verdict)], rate: Rate) -> Option<&Trial
     trials.iter().find(is_lossy).map(|(trial, _)| trial)
 }
 
-/// A router that forwards all but this much of the offered load is not overloaded.
-const ALL: f64 = 1.02;
-
 /// What limits the maximum forwarding rate. The router does where its CPU was busy, or where the search saw it lose
 /// frames to the end. `None` where that rate was not measured.
 pub(super) fn forwarding_limit(
@@ -153,13 +150,14 @@ pub(super) fn forwarding_limit(
 ) -> Option<ForwardingLimit> {
     let maximum = saturated.maximum()?;
     let is_busy = maximum.busy.is_some_and(|busy| busy >= BUSY);
+    let offered = Rate::from_fps(maximum.offered.middle);
     Some(match limited_by {
         _ if !saturated.overloaded => ForwardingLimit::Tester,
         _ if cpus_shared => ForwardingLimit::SharedCpu,
         _ if maximum.only_disturbed => ForwardingLimit::Unknown,
         _ if is_busy => ForwardingLimit::RouterCpu,
         Some(LimitedBy::Dut) => ForwardingLimit::Router,
-        _ if maximum.offered.middle <= ALL * maximum.forwarding.middle => ForwardingLimit::Tester,
+        _ if !compare::is_overload(offered, maximum.forwarding.middle) => ForwardingLimit::Tester,
         _ => ForwardingLimit::Unknown,
     })
 }

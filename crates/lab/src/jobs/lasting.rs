@@ -135,6 +135,7 @@ fn measure_size(
     .map(|(rate, duration)| Offer { rate, duration });
     line.receiver = found.receiver.map(Into::into);
     line.max_forwarding_fps = Some(whole_fps(found.rate));
+    line.forwarding_at_most_fps = found.forwards_at_ceiling.map(whole_fps);
     line.overload_fps = Some(whole_fps(high.rate));
     line.after_fps = Some(whole_fps(low.rate));
     let frames_max = high.rate.frames_in(high.duration) + low.rate.frames_in(low.duration);

@@ -302,6 +302,7 @@ mod tests {
             receiver: None,
             forwards_at_most: most.map(rate),
             ceiling: rate(2_000.0),
+            forwards_at_ceiling: None,
         };
         for (is_bound, most, asked) in [
             (false, Some(1_500.0), 1_100.0),

@@ -99,6 +99,8 @@ pub struct SearchedRate {
     pub forwards_at_most: Option<Rate>,
     /// The highest load that the tester can offer.
     pub ceiling: Rate,
+    /// The forwarding rate at that load (RFC 2285 3.6.2); `None` where it was not measured.
+    pub forwards_at_ceiling: Option<Rate>,
 }
 
 impl SearchedRate {
@@ -119,6 +121,7 @@ impl SearchedRate {
             receiver: first.receiver,
             forwards_at_most: first.saturated.undisturbed_maximum(),
             ceiling: first.ceiling,
+            forwards_at_ceiling: first.saturated.forwards_at_ceiling(),
         })
     }
 }
@@ -154,6 +157,7 @@ pub(super) fn search_maximum(
         receiver: Some(tester.traffic.receiver),
         forwards_at_most: tester.forwards_at_most,
         ceiling: saturated.ceiling,
+        forwards_at_ceiling: saturated.forwards_at_ceiling(),
     })
 }
 
@@ -186,6 +190,7 @@ mod tests {
             receiver: None,
             forwards_at_most: undisturbed.map(Rate::from_fps),
             ceiling: Rate::from_fps(2_000.0),
+            forwards_at_ceiling: None,
         };
         let mut answers = [None, None, Some(1_000.0)].into_iter();
         let second = undisturbed_maximum(|| Ok(found(answers.next().flatten())));

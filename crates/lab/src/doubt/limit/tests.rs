@@ -166,7 +166,8 @@ fn the_router_limits_only_where_that_was_seen() {
         (2e6, 0.95, LimitedBy::Pause, ForwardingLimit::RouterCpu),
         (2e6, 0.94, LimitedBy::Dut, ForwardingLimit::Router),
         (2e6, 0.94, LimitedBy::Pause, ForwardingLimit::Unknown),
-        (1.01e6, 0.94, LimitedBy::Pause, ForwardingLimit::Tester),
+        (1.01e6, 0.94, LimitedBy::Pause, ForwardingLimit::Unknown),
+        (1.004e6, 0.94, LimitedBy::Pause, ForwardingLimit::Tester),
     ] {
         assert_eq!(limit(offered, busy, limited_by), (alone, shared));
     }

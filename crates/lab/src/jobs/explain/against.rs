@@ -274,7 +274,7 @@ mod tests {
         let void = nothing_counts(6, 0, &left_out(0)).to_string();
         assert!(void.starts_with("12 trials in a row were void"), "{void}");
         let apart = nothing_counts(1, 3, &left_out(2)).to_string();
-        assert!(apart.starts_with("6 pairs differ too much"), "{apart}");
+        assert!(apart.starts_with("too few of 6 pairs count"), "{apart}");
     }
 
     #[test]

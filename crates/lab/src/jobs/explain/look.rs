@@ -6,7 +6,7 @@ use super::split::Profiled;
 use crate::bed::CpuSplit;
 use crate::jobs::{JobError, Phase, Trials};
 use crate::profile::{Completeness, Sampler, SamplerPlan, Symbols, completeness, symbols};
-use crate::search::saturation::through;
+use crate::search::saturation::{SENDER_MAX, through};
 use crate::tester::{EvidenceProbe, Tester, TesterError};
 use crate::trial;
 use mpps_method::{Offer, Span, statistics};
@@ -76,8 +76,10 @@ impl Look {
             if phase == Phase::Wire && sampler.is_some() {
                 with_wire = Some(symbols()?);
             }
+            // All that the sender can: without pauses, whatever is lost.
+            let is_all = phase == Phase::Overload && offer.rate.fps() >= SENDER_MAX.fps();
             match phase {
-                Phase::Overload | Phase::Wire => trial::run_overload(tester, &offer),
+                Phase::Overload | Phase::Wire if !is_all => trial::run_overload(tester, &offer),
                 _ => trial::run(tester, &offer),
             }
         })?;
