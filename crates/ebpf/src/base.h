@@ -16,7 +16,6 @@ typedef __u64 u64;
 #define ETHERTYPE_IPV6 0x86dd
 #define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
-#define FCS_OCTETS 4
 /* Live frames hold one page less head room and tail room; above this length a frame is refused. */
 #define FRAME_OCTETS_MAX 3400
 

@@ -36,7 +36,7 @@ const LOOKS: [(usize, f64); 10] = [
 /// Two trials of one variant, one right after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Turn {
-    /// At little more than the DUT forwards.
+    /// At the lower overload.
     pub overload: Block,
     /// At the load that all variants carry.
     pub fixed: Block,

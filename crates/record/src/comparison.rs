@@ -52,7 +52,7 @@ pub struct Variant {
     /// The build of mpps that measured it; missing where this one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binary: Option<Binary>,
-    /// What the tester offered it at overload in its last turn.
+    /// 1.1 times what it was expected to forward in its last turn; a sender that backs off offers more.
     pub overload_fps: u64,
     /// What it forwarded at overload; null where too few windows were undisturbed.
     pub forwarding_fps: Option<Interval<u64>>,

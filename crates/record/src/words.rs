@@ -107,7 +107,7 @@ known! {
     Phase {
         /// Through a wire in place of the router.
         Wire = "wire",
-        /// Through the router, at the highest load or at little more than it forwards.
+        /// Through the router, at the highest load or at the lower overload.
         Overload = "overload",
         /// Far below any load of the search: does the DUT lose frames for no load?
         Gate = "gate",

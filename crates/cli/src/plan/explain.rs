@@ -45,7 +45,7 @@ impl ExplainPlan {
     pub fn own_bed(&self) -> Result<&BedWish> {
         match &self.bed {
             BedChoice::Own(bed) => Ok(bed),
-            _ => bail!("--bed: a bed is raised for each of the set-ups that take turns"),
+            _ => bail!("--bed: each set-up of --against has a bed of its own: leave out --bed"),
         }
     }
 

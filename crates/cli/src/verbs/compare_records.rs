@@ -148,7 +148,9 @@ fn compare(
     fail_if_slower: Option<f64>,
 ) -> Result<Vec<Compared>> {
     let (Some(first), Some(second)) = (&one.begin, &other.begin) else {
-        bail!("a run without its first line");
+        bail!(
+            "the first line of a run is missing, so its conditions are unknown: give another record"
+        );
     };
     let open = |difference: &Difference| {
         let open = terminal::unanswered(difference, fail_if_slower);

@@ -18,7 +18,6 @@
 #define IPV6_DESTINATION 38
 /* From the beginning of the UDP or TCP header. */
 #define L4_SOURCE 0
-#define L4_DESTINATION 2
 #define UDP_LENGTH 4
 #define UDP_CHECKSUM 6
 #define TCP_SEQUENCE 4

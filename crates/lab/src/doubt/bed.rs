@@ -85,7 +85,8 @@ fn virtual_nic() -> Doubt {
     Doubt {
         name: "virtual-nic",
         weight: Weight::Footnote(2, "a virtual NIC"),
-        seen: "the receive ring is a virtual NIC's (CPUMAP), and its path runs GRO".to_owned(),
+        seen: "the receive ring is a virtual NIC's (CPUMAP); from Linux 6.15 its path runs GRO"
+            .to_owned(),
         why: "A hardware NIC's driver costs more or less. Compare only results of the same kind of NIC.",
         next: "Read docs/method.md.",
     }

@@ -35,7 +35,9 @@ pub enum JobError {
         trials: u32,
     },
     /// No trial is evidence.
-    #[error("none of {trials} trials counts, the last was {last}")]
+    #[error(
+        "none of {trials} trials counts, the last was {last}: run again when the machine is quieter (-v shows each trial)"
+    )]
     NoEvidence {
         /// How many were run.
         trials: u32,
@@ -43,7 +45,9 @@ pub enum JobError {
         last: Verdict,
     },
     /// Pairs of trials lie too far apart.
-    #[error("{pairs} pairs differ too much to give a cost: run again when the machine is quieter")]
+    #[error(
+        "too few of {pairs} pairs count, or they differ too much: run again when the machine is quieter"
+    )]
     PairsApart {
         /// How many were run.
         pairs: u32,
@@ -71,10 +75,14 @@ pub enum JobError {
         longest: mpps_method::Span,
     },
     /// A load that drops within a trial is more than this traffic's sender can do.
-    #[error("needs one direction and --port xdp, whose sender can change its pace within a trial")]
+    #[error(
+        "needs a sender that changes its pace within a trial: leave out --bidirectional, and give --port xdp"
+    )]
     NoStep,
     /// A reset can be seen only by a receiver that times frames.
-    #[error("reset: needs one direction and --port xdp, whose receiver times frames")]
+    #[error(
+        "reset: needs a receiver that times frames: leave out --bidirectional, and give --port xdp"
+    )]
     NoGap,
     /// The router could not be reset, or not be put back.
     #[error("reset {reset}: {why}")]

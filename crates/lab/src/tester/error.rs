@@ -49,7 +49,7 @@ pub enum TesterError {
     NoHook,
     /// Nothing can be put at the DUT's ports.
     #[error(
-        "the ports of an external device cannot be reached: mpps can attach no program to them"
+        "this needs a program at the router's ports, and mpps can attach none to an external device: leave out --external"
     )]
     NoDutPorts,
     /// The machine watch's timer does not tick on this CPU: the kernel's reason, or a question.

@@ -13,7 +13,9 @@ pub enum Hop {
     #[error("the sender sent nothing: is the tester's CPU free?")]
     Sender,
     /// Between the tester's port and the virtual NIC.
-    #[error("they left the sender and never reached the virtual NIC")]
+    #[error(
+        "they left the sender and never reached the virtual NIC: is another program attached to mA or mB?"
+    )]
     BeforeNic,
     /// At the virtual NIC's ring.
     #[error("they found the virtual NIC's ring full: does the DUT's CPU run at all?")]
@@ -40,7 +42,10 @@ pub enum Hop {
     #[error("they were lost at the receiver's ring: is the tester's CPU free?")]
     ReceiverRing,
     /// The receiver saw frames, but not ours.
-    #[error("the DUT changed the frames so much that the tester does not recognise them")]
+    #[error(
+        "the DUT changed the frames so much that the tester does not recognise them: does the set-up tunnel, encrypt \
+         or cut frames?"
+    )]
     Receiver,
     /// The DUT has a route where it should have none.
     #[error(
