@@ -12,9 +12,9 @@ bash bench/machine.sh > "$out/machine.txt"
 for run in $(seq "$runs"); do
   code=0
   result=$("$mpps" throughput --frame 64 --json --quiet --record "$out/trials.jsonl" 2> "$out/errors.txt") || code=$?
-  # By the record: the program may have waited for another run to end.
-  took=$(jq -s 'map(select(.kind == "run"))[-1].begun_utc as $begun | map(select(.kind == "end"))[-1].ended_utc
-    | fromdateiso8601 - ($begun | fromdateiso8601)' "$out/trials.jsonl")
+  # By the trials, because the program may have waited for another run to end.
+  took=$(jq -s 'map(select(.kind == "run"))[-1].run as $run | map(select(.kind == "trial" and .run == $run))
+    | max_by(.trial) | (.begun_after_ns + .duration_ns) / 1e9 | round' "$out/trials.jsonl")
   jq -c --argjson run "$run" --argjson code "$code" --argjson took "$took" \
     '{run: $run, exit_code: $code, took_s: $took, results: .results}' <<< "${result:-{\}}" >> "$out/raw.jsonl"
   sleep "$between"

@@ -79,6 +79,7 @@ fn turn(tester: &mut Tester<'_>, _idle: Option<Tester<'_>>) -> Result<Turn, Box<
     let trial = trial::run(tester, &offer)?;
     let overload = Block {
         sent: Rate::from_frames(trial.counts().sent, trial.duration).unwrap_or_default(),
+        lost: 0.0,
         busiest: trial.busiest_share(),
         ns_per_frame: trial.ns_per_frame(),
         distance: Distance::from_trial(&trial),

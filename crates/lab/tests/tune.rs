@@ -145,6 +145,7 @@ fn the_time_of_turns_is_told_without_profiles() {
         };
         let overload = Block {
             sent: Rate::from_fps(1.2 * fps),
+            lost: 0.0,
             windows: vec![window; 30],
             ..Block::default()
         };

@@ -11,7 +11,7 @@ mod signed_rank;
 
 use crate::distance::Distance;
 use crate::interval::Interval;
-use crate::saturation::{Block, OVERLOADED, PAIR_WINDOWS_MIN};
+use crate::saturation::{self, Block, PAIR_WINDOWS_MIN};
 use crate::statistics::median;
 use crate::units::Rate;
 pub(crate) use signed_rank::interval;
@@ -347,13 +347,13 @@ fn differences(base: &Turn, variant: &Turn, measure: Measure) -> Result<Differen
 /// Whether a trial in which the DUT forwarded at this rate, fps, offered it more.
 #[must_use]
 pub fn is_overloaded(block: &Block, rate: f64) -> bool {
-    is_overload(block.sent, rate)
+    saturation::is_overload((block.sent, block.lost), rate)
 }
 
 /// Whether a load is more than a DUT took that forwarded at this rate, fps.
 #[must_use]
 pub fn is_overload(load: Rate, rate: f64) -> bool {
-    rate <= OVERLOADED * load.fps()
+    saturation::is_overload((load, 0.0), rate)
 }
 
 /// What two trials forwarded in their undisturbed windows.

@@ -113,6 +113,7 @@ mod tests {
         };
         Block {
             sent: Rate::from_fps(3e6),
+            lost: 0.0,
             busiest: Some(1.0),
             windows: (0..40).map(window).collect(),
             ..Block::default()

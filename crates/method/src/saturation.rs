@@ -12,7 +12,7 @@ use crate::statistics::median;
 use crate::units::{Rate, Span};
 
 /// A DUT that forwards more than this share of what was sent was not overloaded. A sender that backs off loses little more.
-pub(crate) const OVERLOADED: f64 = 0.995;
+const OVERLOADED: f64 = 0.995;
 /// A CPU that is busy for this share of a trial is busy in each of its windows.
 const SATURATED: f64 = 0.95;
 /// Windows that each trial of a pair needs in a state.
@@ -53,6 +53,8 @@ pub struct Busy {
 pub struct Block {
     /// Load really sent in the trial, over all directions.
     pub sent: Rate,
+    /// Share of its frames that the DUT lost, disturbances aside. A sender that backs off sends hardly more than the DUT takes.
+    pub lost: f64,
     /// Busy share of the DUT's busiest CPU over the trial, 0 to 1; `None` where it is unknown.
     pub busiest: Option<f64>,
     /// Busy time of all the DUT's CPUs for each frame they took in the trial, ns.
@@ -104,7 +106,7 @@ impl Block {
     /// Whether more was sent than its windows took.
     #[must_use]
     pub fn is_overloaded(&self) -> bool {
-        mean_rate(&self.windows) <= OVERLOADED * self.sent.fps()
+        is_overload((self.sent, self.lost), mean_rate(&self.windows))
     }
 
     /// Two trials in the state in which both were, where it is known what a frame took there, or the DUT's CPU was busy in all
@@ -339,6 +341,11 @@ fn windows_of(blocks: &[Block]) -> Vec<&[Window]> {
     blocks.iter().map(|block| &block.windows[..]).collect()
 }
 
+/// Whether a DUT that forwarded at this rate, fps, took less than was sent, or lost more than chance does.
+pub(crate) fn is_overload((sent, lost): (Rate, f64), rate: f64) -> bool {
+    lost > 1.0 - OVERLOADED || rate <= OVERLOADED * sent.fps()
+}
+
 /// The pairs at this distance, ns, as numbers of their places, by the distance of both trials of each. Where nobody says
 /// which: those of one distance.
 #[must_use]
@@ -490,11 +497,24 @@ mod tests {
         let busy = Some(frames[0] as f64 * ns as f64 / 5e7);
         Block {
             sent: Rate::from_fps(3e6),
+            lost: 0.0,
             busiest: busy,
             ns_per_frame: Some(ns as f64),
             distance: Distance::Unknown,
             windows: frames.iter().map(window).collect(),
         }
+    }
+
+    /// The sender sends no more than the DUT takes, but each refusal is a loss.
+    #[test]
+    fn losses_tell_an_overload_too() {
+        let at = |lost| Block {
+            sent: Rate::from_fps(1.2e6),
+            lost,
+            ..block(&[60_000; 4], 500)
+        };
+        let found = [0.0, 0.004, 0.014].map(|lost| at(lost).is_overloaded());
+        assert_eq!(found, [false, false, true]);
     }
 
     #[test]
@@ -637,6 +657,7 @@ mod tests {
         };
         Block {
             sent: Rate::from_fps(5e5),
+            lost: 0.0,
             busiest: Some(0.375),
             // By another account, a hundredth larger.
             ns_per_frame: Some(757.5),

@@ -113,6 +113,20 @@ pub struct TrialLine {
 }
 
 impl TrialLine {
+    /// Share of the frames that reached the DUT's NIC and that the DUT lost, disturbances aside; 0 where none reached it.
+    #[must_use]
+    pub fn lost_share(&self) -> f64 {
+        let over = |frames: fn(&Ledger) -> u64| -> u64 {
+            self.directions.iter().map(|way| frames(&way.ledger)).sum()
+        };
+        let reached = over(|all| all.sent_frames.saturating_sub(all.lost_before_nic_frames));
+        let lost = over(|all| all.lost_nic_ring_frames + all.lost_in_dut_frames);
+        let apart = self.disturbed.unwrap_or_default();
+        let reached = reached.saturating_sub(apart.sent_frames);
+        let lost = lost.saturating_sub(apart.lost_frames.unwrap_or(0));
+        lost as f64 / reached.max(1) as f64
+    }
+
     /// Leaves out what takes memory, and gives back what reading took too much.
     pub(crate) fn leave_out_details(&mut self) {
         for quantiles in [&mut self.lateness, &mut self.latency] {

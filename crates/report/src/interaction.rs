@@ -40,7 +40,9 @@ pub fn interaction(line: &ComparisonLine, run: &Run) -> Result<Interval<f64>, St
         let trial = run.trials.iter().find(|trial| trial.trial == *number)?;
         let fps = trial.forwarded_undisturbed_fps.filter(|fps| *fps > 0.0)?;
         // A router that took all that was sent could do more.
-        (fps <= OVERLOADED * trial.offered_fps).then_some(fps)
+        let is_overload =
+            trial.lost_share() > 1.0 - OVERLOADED || fps <= OVERLOADED * trial.offered_fps;
+        is_overload.then_some(fps)
     };
     let rounds = both.overload_trials.len();
     let turns = [neither, one, other, both].map(|variant| &variant.overload_trials);

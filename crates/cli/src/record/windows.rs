@@ -63,7 +63,7 @@ pub(super) fn block_of(line: &TrialLine) -> Option<Block> {
     };
     let [before, after] =
         [line.exchange_before_ns, line.exchange_after_ns].map(|ns| ns.map(Span::from_nanos));
-    Some(block(Trial {
+    let block = block(Trial {
         duration: Span::from_nanos(line.duration_ns),
         directions: line.directions.iter().map(direction).collect(),
         busy: line.busy.iter().map(busy).collect(),
@@ -73,7 +73,11 @@ pub(super) fn block_of(line: &TrialLine) -> Option<Block> {
             .map(|(before, after)| CpuExchange { before, after }),
         windows,
         ..Trial::default()
-    }))
+    });
+    Some(Block {
+        lost: line.lost_share(),
+        ..block
+    })
 }
 
 /// What a line lacks is unknown.

@@ -144,6 +144,7 @@ pub fn block(trial: Trial) -> Block {
     // The busy time covers the drain too, so a saturated CPU shows a little more than 1.
     Block {
         sent: sent(&trial),
+        lost: trial.loss_ratio().unwrap_or(0.0),
         busiest: trial.busiest_share().map(|busy| busy.min(1.0)),
         ns_per_frame: trial.ns_per_frame(),
         distance: Distance::from_trial(&trial),
@@ -421,6 +422,7 @@ mod tests {
         };
         let block = Block {
             sent: Rate::from_fps(sent),
+            lost: 0.0,
             busiest: Some((forwarded * ns / 1e9).min(1.0)),
             ns_per_frame: Some(ns),
             distance: Distance::at(80.0),

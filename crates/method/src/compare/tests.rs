@@ -24,6 +24,7 @@ fn block(cost_ns: f64, sent: f64) -> Block {
     };
     Block {
         sent: Rate::from_fps(sent),
+        lost: 0.0,
         busiest: Some(rate * cost_ns / 1e9),
         ns_per_frame: Some(cost_ns),
         distance: Distance::at(60.0),

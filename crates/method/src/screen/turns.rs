@@ -132,6 +132,7 @@ mod tests {
         let frames: u64 = windows.iter().map(|window| window.forwarded).sum();
         Block {
             sent: Rate::from_fps(3e6),
+            lost: 0.0,
             busiest: Some(1.0),
             ns_per_frame: Some(1e7 * windows.len() as f64 / frames as f64),
             distance: Distance::Changed,
@@ -169,6 +170,7 @@ mod tests {
         let slow = turn(&[windows(20, 400, 10_000), windows(20, 240, 20_000)]);
         let short = Block {
             sent: Rate::from_fps(2e6),
+            lost: 0.0,
             ..slow.clone()
         };
         let turns = [vec![slow.clone(), slow, short]];

@@ -95,6 +95,7 @@ mod tests {
         };
         Block {
             sent: Rate::from_fps(sent),
+            lost: 0.0,
             windows: vec![window; 30],
             ..Block::default()
         }
