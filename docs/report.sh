@@ -3,9 +3,10 @@
 # usage: docs/report.sh [RECORD]    (needs chromium and pngquant: apt-get install chromium pngquant)
 set -eu
 cd "$(dirname "$0")/.."
-record=${1:-bench/runs/2026-11-24-epyc-vm-2cpu/readme/raw.jsonl}
+record=${1:-bench/runs/2026-11-26-xeon-vm-2cpu/readme/raw.jsonl.xz}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+case $record in *.xz) xz -dc "$record" > "$work/raw.jsonl"; record=$work/raw.jsonl ;; esac
 cargo run --quiet --package mpps-cli -- report "$record" --output "$work/report.html"
 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --disable-lcd-text \
     --font-render-hinting=none --user-data-dir="$work/profile" --window-size=1000,1690 \

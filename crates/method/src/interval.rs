@@ -6,7 +6,7 @@ use crate::statistics::{median, quantile};
 const CONFIDENCE: f64 = 0.95;
 /// How far runs in one state of a machine lie apart beyond their own intervals: their standard deviation as a share
 /// (docs/method.md, "Overload").
-pub const RUNS_APART: f64 = 0.015;
+pub const RUNS_APART: f64 = 0.02;
 /// Standard deviations of a normal distribution on each side of its middle 95 %.
 const DEVIATIONS: f64 = 1.96;
 
@@ -135,11 +135,11 @@ mod tests {
     fn an_interval_of_runs_holds_their_spread() {
         let alike = interval(1e6, 1e6, 1e6).of_runs();
         assert_eq!((alike.middle, alike.high - 1e6), (1e6, 1e6 - alike.low));
-        assert!((alike.high - 1_029_400.0).abs() < 1.0, "{alike:?}");
+        assert!((alike.high - 1_039_200.0).abs() < 1.0, "{alike:?}");
         // A wide one stays what it is: deviations add as squares.
         let wide = interval(0.7e6, 1e6, 1.1e6).of_runs();
-        assert!((698_000.0..700_000.0).contains(&wide.low), "{wide:?}");
-        assert!((1_104_000.0..1_105_000.0).contains(&wide.high), "{wide:?}");
+        assert!((697_000.0..698_000.0).contains(&wide.low), "{wide:?}");
+        assert!((1_107_000.0..1_108_000.0).contains(&wide.high), "{wide:?}");
         // Nineteen of twenty runs that also differ from one another hold what the machine does.
         let mut random = Random::from_seed(2);
         let mut normal = || (0..12).map(|_| random.next_f64()).sum::<f64>() - 6.0;
