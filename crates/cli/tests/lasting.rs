@@ -84,6 +84,7 @@ fn overloads_that_cannot_be_are_refused() {
         ("loss --overload 5", "1.1x to 1000x"),
         ("loss --overload 5x --step 5%", "cannot be used with"),
         ("loss --for 10s", "--overload"),
+        ("loss --overload max --for 5h", "at most"),
         (
             "loss --overload max --bidirectional",
             "needs one direction and --port xdp",

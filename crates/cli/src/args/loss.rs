@@ -1,6 +1,6 @@
 //! `mpps loss`.
 
-use super::quantity::{budget, percent, rate, trial_length, warm_up};
+use super::quantity::{budget, lasting, percent, rate, trial_length, warm_up};
 use super::{OutputArgs, PlaceArgs, SentArgs, SimulateArgs};
 use clap::Args;
 use mpps_lab::jobs::lasting::Overload;
@@ -34,7 +34,7 @@ pub struct LossArgs {
           conflicts_with_all = ["step", "time", "max_rate", "warm_up"])]
     pub overload: Option<Overload>,
     /// How long the overload lasts (30s, 10m, 2h); the receiver keeps a bit for each frame, so memory bounds it
-    #[arg(long = "for", value_name = "TIME", default_value = "60s", value_parser = budget, requires = "overload")]
+    #[arg(long = "for", value_name = "TIME", default_value = "60s", value_parser = lasting, requires = "overload")]
     pub lasts: Span,
     /// What is sent.
     #[command(flatten)]

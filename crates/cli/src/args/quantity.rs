@@ -14,6 +14,8 @@ const TRIAL_MAX: Span = Span::from_millis(600_000);
 /// A measurement of less says nothing.
 const BUDGET_MIN: Span = Span::from_millis(2_000);
 const BUDGET_MAX: Span = Span::from_millis(86_400_000);
+/// The sender counts its time in 2^-20 ns, in 64 bits: 4.9 hours.
+const LASTING_MAX: Span = Span::from_millis(14_400_000);
 
 /// Longest warm-up before a trial.
 const WARM_UP_MAX: Span = Span::from_millis(60_000);
@@ -52,6 +54,15 @@ pub fn budget(text: &str) -> Result<Span, String> {
     span(text)
         .filter(|span| (BUDGET_MIN..=BUDGET_MAX).contains(span))
         .ok_or_else(|| format!("give a time such as 30s or 2m, {BUDGET_MIN} to {BUDGET_MAX}"))
+}
+
+/// How long an overload may last.
+pub fn lasting(text: &str) -> Result<Span, String> {
+    let lasts = budget(text)?;
+    let fits = lasts <= LASTING_MAX;
+    fits.then_some(lasts).ok_or_else(|| {
+        format!("give {LASTING_MAX} at most: the sender's schedule has no more room")
+    })
 }
 
 /// How long to send before frames count: as the length of a trial, or 0.

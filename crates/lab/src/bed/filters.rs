@@ -3,8 +3,7 @@
 //! Each family has a table of its own, so that a frame passes as many rules as were asked for. They go with the router's
 //! namespace.
 
-use super::{Bed, BedError};
-use mpps_linux::setting::Setting;
+use super::{Bed, BedError, has_ipv6};
 use mpps_linux::spawn::{self, Terms};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -77,10 +76,6 @@ pub(super) fn set(bed: &Bed) -> Result<(), BedError> {
         }
     }
     Ok(())
-}
-
-fn has_ipv6() -> bool {
-    Setting::sysctl("net.ipv6.conf.all.forwarding").exists()
 }
 
 fn apply(nft: &Path, netns: &mpps_linux::netns::NetNs, rules: &str) -> Result<(), BedError> {

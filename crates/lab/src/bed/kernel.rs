@@ -222,6 +222,9 @@ pub(super) fn silence_tester() -> Result<(), mpps_linux::Error> {
 /// machine has it.
 fn make_router() -> Result<(), mpps_linux::Error> {
     Setting::sysctl("net.ipv4.ip_forward").write("1")?;
+    // A new namespace has the host's values of both: where `all` is 1 already, writing it changes no other.
+    Setting::sysctl("net.ipv4.conf.default.forwarding").write("1")?;
+    write_if_there(&ipv6("default", "disable_ipv6"), "0")?;
     write_if_there(&ipv6("all", "forwarding"), "1")?;
     for (name, value) in [
         ("accept_ra", "0"),
@@ -292,7 +295,11 @@ fn connect(plan: &BedPlan, [out, dut, tester_in]: &[NetNs; 3]) -> Result<(), Bed
     ] {
         netns.run(|| {
             links::set_multicast(names::interface(side), false)?;
-            links::set_addr_gen_mode_none(names::interface(side))
+            // A kernel without IPv6 refuses it.
+            if has_ipv6() {
+                links::set_addr_gen_mode_none(names::interface(side))?;
+            }
+            Ok::<_, mpps_linux::Error>(())
         })??;
     }
     if queues > 1 {
@@ -348,7 +355,8 @@ fn solicited_node(address: Ipv6Addr) -> Ipv6Addr {
     Ipv6Addr::new(0xff02, 0, 0, 0, 0, 1, 0xff00 | (high & 0xff), low)
 }
 
-fn has_ipv6() -> bool {
+/// Whether this thread's network namespace has IPv6.
+pub(crate) fn has_ipv6() -> bool {
     ipv6("all", "forwarding").exists()
 }
 

@@ -28,6 +28,7 @@ pub use error::BedError;
 pub use external::{AdoptedPort, Dual, ExternalEnd, ExternalPlan, usual_addresses};
 pub use filters::{FILTERS_MAX, check as check_filters};
 pub use kept::{BedState, down, keep, list, open};
+pub(crate) use kernel::has_ipv6;
 pub use kernel::{connected, restore_exit};
 pub use plan::{BedPlan, Interfaces, RX_RING, RssKey};
 pub(crate) use setup::on_dut_cpus;

@@ -76,12 +76,12 @@ pub enum JobError {
     },
     /// A load that drops within a trial is more than this traffic's sender can do.
     #[error(
-        "needs a sender that changes its pace within a trial: leave out --bidirectional, and give --port xdp"
+        "needs one direction and --port xdp, whose sender can change its pace within a trial: leave out --bidirectional"
     )]
     NoStep,
     /// A reset can be seen only by a receiver that times frames.
     #[error(
-        "reset: needs a receiver that times frames: leave out --bidirectional, and give --port xdp"
+        "reset: needs one direction and --port xdp, whose receiver times frames: leave out --bidirectional"
     )]
     NoGap,
     /// The router could not be reset, or not be put back.

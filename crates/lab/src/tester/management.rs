@@ -6,7 +6,7 @@
 //! router's CPUs, as a routing daemon has to.
 
 use super::error::TesterError;
-use crate::bed::Bed;
+use crate::bed::{Bed, has_ipv6};
 use crate::clock::{monotonic_ns, wait_for};
 use mpps_linux::clock::thread_ns;
 use mpps_linux::cpu::{self, CpuSet};
@@ -169,7 +169,9 @@ fn connect(router: &NetNs, tester: &NetNs) -> Result<(UdpSocket, UdpSocket), Tes
     for (netns, (name, address, _)) in [(router, ENDS[0]), (tester, ENDS[1])] {
         netns.run(|| {
             links::set_multicast(name, false)?;
-            links::set_addr_gen_mode_none(name)?;
+            if has_ipv6() {
+                links::set_addr_gen_mode_none(name)?;
+            }
             links::add_address(name, IpAddr::V4(address), PREFIX)?;
             links::set_up(name)
         })??;
