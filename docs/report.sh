@@ -6,8 +6,11 @@ cd "$(dirname "$0")/.."
 record=${1:-bench/runs/2026-11-26-xeon-vm-2cpu/readme/raw.jsonl.xz}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-case $record in *.xz) xz -dc "$record" > "$work/raw.jsonl"; record=$work/raw.jsonl ;; esac
-cargo run --quiet --package mpps-cli -- report "$record" --output "$work/report.html"
+case $record in *.xz) unpack='xz -dc' ;; *) unpack=cat ;; esac
+$unpack "$record" > "$work/raw.jsonl"
+# The page shows the name as it was given.
+manifest=$PWD/Cargo.toml
+(cd "$work" && cargo run --quiet --manifest-path "$manifest" --package mpps-cli -- report raw.jsonl --output report.html)
 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --disable-lcd-text \
     --font-render-hinting=none --user-data-dir="$work/profile" --window-size=1000,1690 \
     --screenshot="$work/report.png" "$work/report.html" 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
