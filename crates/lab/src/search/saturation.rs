@@ -26,6 +26,9 @@ pub const FIRST_BURST: u64 = 150_000;
 pub(crate) const TRIAL: Span = Span::from_millis(350);
 /// Fewest rounds, unless the time is up. Over fewer blocks the interval is their range.
 const ROUNDS_MIN: u32 = 4;
+/// Rounds in which router and wire are at the most that the sender can, where the router forwards less than at the lower
+/// overload: the maximum is not there.
+const ROUNDS_AT_MOST: u32 = 2;
 /// Most rounds.
 const ROUNDS_MAX: u32 = 10;
 /// An interval is narrow when half of it is at most this share of its middle: by so much runs differ anyway. The 95 % of
@@ -72,6 +75,12 @@ impl Saturated {
         });
         let both = self.at_most.iter().chain(little);
         both.max_by(|a, b| a.forwarding.middle.total_cmp(&b.forwarding.middle))
+    }
+
+    /// Whether the router surely forwards less at the most that the sender can than at the lower overload.
+    fn is_slower_at_most(&self) -> bool {
+        let both = self.at_most.as_ref().zip(self.at_little_more.as_ref());
+        both.is_some_and(|(most, little)| most.forwarding.high < little.forwarding.low)
     }
 
     /// The same rate, unless it stands on disturbed windows alone.
@@ -191,13 +200,16 @@ pub fn measure(
     let mut wire_little = Series::default();
     let mut widest = 0.0_f64;
     for round in 0..ROUNDS_MAX {
-        let narrow = loads(&most, &little)
+        let by_now = loads(&most, &little);
+        let narrow = by_now
             .maximum()
             .is_some_and(|found| is_narrow(&found.forwarding));
-        if round >= 2 && (monotonic_ns() > end_ns || (round >= ROUNDS_MIN && narrow)) {
+        if round >= ROUNDS_AT_MOST && (monotonic_ns() > end_ns || (round >= ROUNDS_MIN && narrow)) {
             break;
         }
-        for at in TurnOrder::new(round).places() {
+        let is_known = round >= ROUNDS_AT_MOST && by_now.is_slower_at_most();
+        let places = TurnOrder::new(round).places();
+        for at in places.into_iter().filter(|_| !is_known) {
             let (series, phase) = match at {
                 0 => (&mut wire, Phase::Wire),
                 _ => (&mut most, Phase::Overload),
@@ -407,6 +419,23 @@ mod tests {
         // Where nobody knows, nothing says that they differ.
         assert_eq!(maximum(unknown(1.2e6), near(1.5e6)), Some(1.5e6));
         assert_eq!(maximum(far(1.2e6), unknown(1.5e6)), Some(1.5e6));
+    }
+
+    #[test]
+    fn the_most_is_measured_no_longer_where_it_surely_slows_the_router() {
+        let is_slower = |most: f64, little: Option<f64>| {
+            let of = |fps| forwarded(fps, None);
+            let saturated = Saturated {
+                at_most: Some(of(most)),
+                at_little_more: little.map(of),
+                ..Saturated::default()
+            };
+            saturated.is_slower_at_most()
+        };
+        assert!(is_slower(2.2e6, Some(2.9e6)));
+        assert!(!is_slower(2.9e6, Some(2.9e6)));
+        assert!(!is_slower(2.9e6, Some(2.2e6)));
+        assert!(!is_slower(2.9e6, None));
     }
 
     /// Four trials in one known state, each of which took all of its CPU's time or `ns` for each frame.
