@@ -1,6 +1,7 @@
 //! Who runs where: tester and DUT on CPUs of their own where there are enough.
 
 use super::BedError;
+use crate::facts::{self, Root};
 use mpps_linux::cpu::CpuSet;
 use serde::{Deserialize, Serialize};
 
@@ -25,12 +26,23 @@ impl CpuSplit {
     /// Chooses from the CPUs this process may use; the user's lists ("0-3,5") win.
     ///
     /// Without them: one CPU is shared; of two the first tests and the second is the DUT; of more, two
-    /// test and one is the DUT, for the result of one core is what compares.
+    /// test and one is the DUT, for the result of one core is what compares. Two threads of a core slow each other, so one
+    /// thread of each core is chosen from, where there are two cores alike.
     ///
     /// # Errors
     /// A list that is no list, or names a CPU that is not available.
     pub fn choose(
         available: &CpuSet,
+        dut: Option<&str>,
+        tester: Option<&str>,
+    ) -> Result<Self, BedError> {
+        let cores = facts::cores_alike(&Root::here(), available);
+        Self::among(available, &cores, dut, tester)
+    }
+
+    fn among(
+        available: &CpuSet,
+        cores: &[usize],
         dut: Option<&str>,
         tester: Option<&str>,
     ) -> Result<Self, BedError> {
@@ -40,17 +52,19 @@ impl CpuSplit {
         };
         let (dut, tester) = (given("--dut-cpus", dut)?, given("--tester-cpus", tester)?);
         let rest = |taken: &Vec<usize>| -> Vec<usize> {
-            let free: Vec<usize> = all
-                .iter()
-                .copied()
-                .filter(|cpu| !taken.contains(cpu))
-                .collect();
-            if free.is_empty() { taken.clone() } else { free }
+            let free_of = |cpus: &[usize]| -> Vec<usize> {
+                let free = cpus.iter().filter(|cpu| !taken.contains(cpu));
+                free.copied().collect()
+            };
+            let choices = [free_of(cores), free_of(&all), taken.clone()];
+            let mut choices = choices.into_iter();
+            choices.find(|cpus| !cpus.is_empty()).unwrap_or_default()
         };
         let (dut, tester) = match (dut, tester) {
             (Some(dut), Some(tester)) => (dut, tester),
             (Some(dut), None) => (dut.clone(), rest(&dut).into_iter().take(2).collect()),
             (None, Some(tester)) => (rest(&tester).into_iter().take(1).collect(), tester),
+            (None, None) if cores.len() > 1 => by_count(cores),
             (None, None) => by_count(&all),
         };
         Ok(Self { dut, tester })
@@ -133,8 +147,36 @@ fn parse(flag: &'static str, text: &str, available: &CpuSet) -> Result<Vec<usize
 mod tests {
     use super::*;
 
+    /// From CPUs that are cores of their own.
     fn choose(available: &str, dut: Option<&str>, tester: Option<&str>) -> CpuSplit {
-        CpuSplit::choose(&available.parse().unwrap(), dut, tester).unwrap()
+        among(available, available, dut, tester).unwrap()
+    }
+
+    fn among(
+        available: &str,
+        cores: &str,
+        dut: Option<&str>,
+        tester: Option<&str>,
+    ) -> Result<CpuSplit, BedError> {
+        let [available, cores]: [CpuSet; 2] = [available, cores].map(|list| list.parse().unwrap());
+        let cores: Vec<usize> = cores.iter().collect();
+        CpuSplit::among(&available, &cores, dut, tester)
+    }
+
+    #[test]
+    fn threads_of_one_core_are_not_tester_and_dut() {
+        let split = |available, cores| among(available, cores, None, None).unwrap();
+        let two = split("0-3", "0,2");
+        assert_eq!((two.dut, two.tester), (vec![2], vec![0]));
+        let three = split("0-7", "0,2,4,6");
+        assert_eq!((three.dut, three.tester), (vec![4], vec![0, 2]));
+        // One core is better shared by two threads than by two programs on one.
+        let one = split("0-1", "0");
+        assert_eq!((one.dut, one.tester), (vec![1], vec![0]));
+        let dut = among("0-3", "0,2", Some("2"), None).unwrap();
+        assert_eq!(dut.tester, [0]);
+        let tester = among("0-1", "0", None, Some("0")).unwrap();
+        assert_eq!(tester.dut, [1]);
     }
 
     #[test]
@@ -159,11 +201,11 @@ mod tests {
         assert_eq!(choose("0-3", Some("0"), None).tester, [1, 2]);
         assert_eq!(choose("0-3", None, Some("0-2")).dut, [3]);
         assert!(choose("0-1", Some("0-1"), None).shared());
-        let error = CpuSplit::choose(&"0-1".parse().unwrap(), Some("7"), None).unwrap_err();
+        let error = among("0-1", "0-1", Some("7"), None).unwrap_err();
         assert!(
             error.to_string().contains("CPU 7 is not available"),
             "{error}"
         );
-        assert!(CpuSplit::choose(&"0-1".parse().unwrap(), Some("x"), None).is_err());
+        assert!(among("0-1", "0-1", Some("x"), None).is_err());
     }
 }

@@ -29,6 +29,42 @@ pub fn core_shared(
     Reading::Known(None)
 }
 
+/// A core this much slower than the fastest one is another kind of core. Cores that may turbo differ by less.
+const ALIKE: f64 = 0.9;
+
+/// One CPU of each core among these, of the fastest kind and of the first one's memory node. Whatever is not known is the same
+/// for all.
+#[must_use]
+pub fn cores_alike(root: &Root, available: &CpuSet) -> Vec<usize> {
+    let list = |file: &str| root.text(file).known()?.parse::<CpuSet>().ok();
+    let threads = |cpu: usize| list(&format!("{CPUS}/cpu{cpu}/topology/thread_siblings_list"));
+    let speed = |cpu: usize| {
+        let files = ["cpu_capacity", "cpufreq/cpuinfo_max_freq"];
+        let mut numbers = files
+            .iter()
+            .map(|file| root.number(&format!("{CPUS}/cpu{cpu}/{file}")));
+        numbers.find_map(|number: Reading<f64>| number.known().copied())
+    };
+    let fastest = available.iter().filter_map(speed).fold(0.0, f64::max);
+    let mut cores: Vec<usize> = Vec::new();
+    for cpu in available.iter() {
+        let is_fast = speed(cpu).is_none_or(|speed| speed >= ALIKE * fastest);
+        let is_taken =
+            threads(cpu).is_some_and(|threads| cores.iter().any(|&one| threads.contains(one)));
+        if is_fast && !is_taken {
+            cores.push(cpu);
+        }
+    }
+    let nodes = root.numbered(NODES, "node").known().cloned();
+    let mut nodes = (nodes.into_iter().flatten())
+        .filter_map(|node| list(&format!("{NODES}/node{node}/cpulist")));
+    if let Some(node) = nodes.find(|node| cores.first().is_some_and(|&first| node.contains(first)))
+    {
+        cores.retain(|&cpu| node.contains(cpu));
+    }
+    cores
+}
+
 /// The CPUs; where they could differ from each other, CPU 0.
 pub(super) fn read(root: &Root, cpuinfo: &Reading<String>) -> Cpu {
     let first = |name: &str| format!("{CPUS}/cpu0/{name}");
@@ -203,7 +239,36 @@ fn node_memory(meminfo: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::planted::Planted;
     use proptest::prelude::*;
+
+    #[test]
+    fn of_each_fast_core_near_the_first_there_is_one_cpu() {
+        let file = |cpu: usize, name: &str| format!("{CPUS}/cpu{cpu}/{name}");
+        let planted = Planted::new("cores", &[]);
+        let here = |available: &str| cores_alike(&planted.root(), &available.parse().unwrap());
+        assert_eq!(here("0-3"), [0, 1, 2, 3], "nothing is known");
+        for cpu in 0..8 {
+            let threads = [cpu / 2 * 2, cpu / 2 * 2 + 1].map(|one| one.to_string());
+            planted.put(
+                &file(cpu, "topology/thread_siblings_list"),
+                threads.join(",").as_bytes(),
+            );
+        }
+        assert_eq!(here("0-7"), [0, 2, 4, 6]);
+        assert_eq!(here("1-3"), [1, 2], "not all may be used");
+        // A small favour by the turbo is none; the last core is of another kind.
+        for cpu in 0..8 {
+            let khz = [5_100_000, 5_100_000, 5_000_000, 3_900_000][cpu / 2].to_string();
+            planted.put(&file(cpu, "cpufreq/cpuinfo_max_freq"), khz.as_bytes());
+        }
+        assert_eq!(here("0-7"), [0, 2, 4]);
+        for (node, cpus) in [("node0", "0-3"), ("node1", "4-7")] {
+            planted.put(&format!("{NODES}/{node}/cpulist"), cpus.as_bytes());
+        }
+        assert_eq!(here("0-7"), [0, 2]);
+        assert_eq!(here("3-7"), [3], "the node of the first");
+    }
 
     #[test]
     fn sizes_are_as_sysfs_writes_them() {

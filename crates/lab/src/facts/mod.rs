@@ -13,7 +13,7 @@ pub mod nic;
 mod platform;
 mod root;
 
-pub use cpu::core_shared;
+pub use cpu::{core_shared, cores_alike};
 pub use host::{Change, HostSettings};
 pub(crate) use lack::KERNEL_MIN;
 pub use lack::{Lack, check};
