@@ -31,12 +31,8 @@ impl Program {
     /// From now on these CPUs are watched, and the drops of this network namespace.
     pub fn attach(cpus: &[usize], netns: u64) -> Result<Self, TesterError> {
         let open = programs::open(ObserverSkelBuilder::default(), "open the observer")?;
-        // A refusal is told once, in our words.
-        let print = libbpf_rs::set_print(None);
-        let loaded = programs::load(open, "load the observer");
-        let loaded = loaded.and_then(|skel| Ok((skel, DropProbe::load(netns)?)));
-        libbpf_rs::set_print(print);
-        let (skel, drops) = loaded?;
+        let skel = programs::load(open, "load the observer")?;
+        let drops = DropProbe::load(netns)?;
         let attach = |program| trace(program, "attach the observer");
         let links = [
             attach(&skel.progs.entered)?,

@@ -1,11 +1,12 @@
 //! eBPF programs and their maps: loaded, attached, read and written.
 
 pub mod drops;
+mod loader_words;
 pub mod maps;
 
 use crate::tester::error::TesterError;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, OpenObject};
+use libbpf_rs::{ErrorExt, Link, OpenObject};
 use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netns::NetNs;
 use std::mem::MaybeUninit;
@@ -21,9 +22,13 @@ pub fn open<B: SkelBuilder<'static>>(
     (builder.open(storage)).map_err(|e| TesterError::bpf(what, &e))
 }
 
-/// Loads what was opened.
+/// Loads what was opened. An error has the reason that the loader or the verifier gave.
 pub fn load<O: OpenSkel<'static>>(opened: O, what: &'static str) -> Result<O::Output, TesterError> {
-    opened.load().map_err(|e| TesterError::bpf(what, &e))
+    let (loaded, reason) = loader_words::heard(|| opened.load());
+    loaded.map_err(|error| match reason {
+        Some(reason) => TesterError::bpf(what, &error.context(reason)),
+        None => TesterError::bpf(what, &error),
+    })
 }
 
 /// The constants of an opened skeleton, which are written before it is loaded.
@@ -53,4 +58,28 @@ pub fn attach_in(
 /// Attaches a program to the tracepoint that it names.
 pub fn trace(program: &libbpf_rs::ProgramMut<'_>, what: &'static str) -> Result<Link, TesterError> {
     (program.attach_trace()).map_err(|e| TesterError::bpf(what, &e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_ebpf::instruments::sender::SenderSkelBuilder;
+
+    #[test]
+    fn a_refused_program_is_told_with_the_loaders_reason() {
+        if mpps_linux::kernel::effective_uid() != 0 {
+            println!("SKIP: needs root to load programs");
+            return;
+        }
+        let mut opened = open(SenderSkelBuilder::default(), "open the sender").expect("it opens");
+        (opened.maps.counts.set_max_entries(0)).expect("not loaded yet");
+        let refused = load(opened, "load the sender")
+            .err()
+            .expect("no map has no entries");
+        let told = refused.to_string();
+        assert!(
+            told.starts_with("load the sender: map 'counts': failed to create"),
+            "{told}"
+        );
+    }
 }
