@@ -1,6 +1,7 @@
 //! `mpps explain`.
 
 use super::compare::WithSetUps;
+use super::measuring::on_a_bed;
 use super::quantity::{count, trial_length};
 use super::top::{watched_cpus, watched_time};
 use super::{PlaceArgs, RunArgs, SentArgs};
@@ -50,7 +51,7 @@ fn sweep(text: &str) -> Result<SweepArg, String> {
 
 /// Arguments of `mpps explain`.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Load")]
+#[command(next_help_heading = "Load", mut_args(on_a_bed))]
 pub struct ExplainArgs {
     /// Length of each trial, in seconds or with a unit (200ms, 5m)
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = trial_length)]

@@ -29,14 +29,20 @@ pub struct BedChoiceArgs {
     pub set_up: SetUpArgs,
 }
 
+/// The flags of a verb that measures a router of our own only: the help shows none that it refuses.
+pub fn on_a_bed(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "external" | "dut_address" | "dut_mac" | "out_address" | "in_address" => arg.hide(true),
+        _ => arg,
+    }
+}
+
 /// The flags of a verb that raises a bed of its own for one frame size.
 pub fn on_own_bed(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
-        "kept_bed" | "external" | "dut_address" | "dut_mac" | "out_address" | "in_address" => {
-            arg.hide(true)
-        }
+        "kept_bed" => arg.hide(true),
         "frame" => arg.help("Frame size, octets with FCS, or one mix [default: 64; -6: 78]"),
-        _ => arg,
+        _ => on_a_bed(arg),
     }
 }
 

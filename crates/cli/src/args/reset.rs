@@ -1,6 +1,7 @@
 //! `mpps reset`.
 
 use super::RunArgs;
+use super::measuring::on_a_bed;
 use super::quantity::{rate, span, trial_length};
 use clap::Args;
 use mpps_lab::jobs::reset::Part;
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 
 /// Arguments of `mpps reset`.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Reset")]
+#[command(next_help_heading = "Reset", mut_args(on_a_bed))]
 pub struct ResetArgs {
     /// What is reset in each trial: link (the router's outgoing link goes down and up), routes (the loaded routes, or
     /// that of the outgoing port, are flushed and loaded), set-up (the --dut-setup script runs again), process (--process

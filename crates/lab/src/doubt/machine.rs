@@ -342,7 +342,10 @@ pub fn host_changed(changes: &[Change]) -> Option<Doubt> {
         weight: Weight::Another(8),
         seen: format!("settings of the host changed during the run: {}{more}", shown.join(", ")),
         why: "The set-up script or another program changed them. The facts in the record may be wrong for some trials.",
-        next: "Undo unwanted changes yourself. Lowering the bed does not undo them.",
+        next: match changes.iter().all(Change::is_of_interrupt) {
+            true => "Stop irqbalance, or whatever else moves interrupts, for as long as mpps measures.",
+            false => "Undo unwanted changes yourself. Lowering the bed does not undo them.",
+        },
     })
 }
 

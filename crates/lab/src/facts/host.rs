@@ -31,6 +31,17 @@ pub struct Change {
     pub after: Option<String>,
 }
 
+/// The settings of interrupts begin so.
+const OF_INTERRUPT: &str = "affinity of IRQ";
+
+impl Change {
+    /// Whether an interrupt was moved to other CPUs.
+    #[must_use]
+    pub fn is_of_interrupt(&self) -> bool {
+        self.name.starts_with(OF_INTERRUPT)
+    }
+}
+
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |side: &Option<String>| side.clone().unwrap_or_else(|| "nothing".to_owned());
@@ -59,7 +70,7 @@ impl HostSettings {
         }
         for irq in root.numbered(IRQS, "").known().into_iter().flatten() {
             let path = format!("{IRQS}/{irq}/smp_affinity_list");
-            files.push((format!("affinity of IRQ {irq}"), path));
+            files.push((format!("{OF_INTERRUPT} {irq}"), path));
         }
         let read = |(name, path): (String, String)| Some((name, root.text(&path).known()?.clone()));
         Self(files.into_iter().filter_map(read).collect())

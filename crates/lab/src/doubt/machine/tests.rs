@@ -342,3 +342,21 @@ fn threads_of_one_core_are_doubted() {
     );
     assert_eq!(core_shared(&Surroundings::default()), None);
 }
+
+#[test]
+fn who_moves_interrupts_is_told_to_stop() {
+    let change = |name: &str| Change {
+        name: name.to_owned(),
+        before: Some("0".to_owned()),
+        after: Some("1".to_owned()),
+    };
+    let next = |names: &[&str]| {
+        let changes: Vec<Change> = names.iter().map(|name| change(name)).collect();
+        host_changed(&changes).map(|doubt| doubt.next)
+    };
+    assert_eq!(next(&[]), None);
+    let interrupts = ["affinity of IRQ 24", "affinity of IRQ 25"];
+    assert!(next(&interrupts).is_some_and(|next| next.contains("irqbalance")));
+    let both = ["affinity of IRQ 24", "kernel.numa_balancing"];
+    assert!(next(&both).is_some_and(|next| next.starts_with("Undo")));
+}
