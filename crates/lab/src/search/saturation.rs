@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_is_measured_no_longer_where_it_surely_slows_the_router() {
+    fn two_rounds_tell_a_router_that_the_most_slows() {
         let is_slower = |most: f64, little: Option<f64>| {
             let of = |fps| forwarded(fps, None);
             let saturated = Saturated {
