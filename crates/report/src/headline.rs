@@ -11,7 +11,7 @@ const UNBOUNDED: f64 = 0.02;
 const SAME: f64 = 0.97;
 
 /// The sentence: `64 B: forwards 1.52 million frames/s (1.46 to 1.57), limited by the router's CPU; 1.38 million
-/// without loss. A frame costs the router 225 ns, the bed 430.`
+/// without loss. A frame costs the router 225 ns (219 to 230), the bed 430.`
 #[must_use]
 pub fn headline(row: &Row<'_>) -> String {
     let cost = row.overload.cost.as_ref().map_or(String::new(), cost);
@@ -267,12 +267,14 @@ fn ended(row: &Row<'_>) -> &'static str {
 fn cost(cost: &FrameCost) -> String {
     let (router, bed) = (&cost.router_ns, median(&cost.bed_ns).plain());
     let router = if router.low > 0.0 {
-        median(router).plain()
+        let known = median(router);
+        let [low, high] = [router.low, router.high].map(|end| known.with(end).plain());
+        format!("{} ns ({low} to {high})", known.plain())
     } else {
         // A bound from above is rounded up.
-        format!("less than {:.0}", router.high.max(1.0).ceil())
+        format!("less than {:.0} ns", router.high.max(1.0).ceil())
     };
-    format!(" A frame costs the router {router} ns, the bed {bed}.")
+    format!(" A frame costs the router {router}, the bed {bed}.")
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ fn the_usual_result_is_one_sentence() {
     assert_eq!(
         headline(&line()),
         "64 B: forwards 1.52 million frames/s (1.46 to 1.57), limited by the router's CPU; 1.38 million without loss. \
-         A frame costs the router 225 ns, the bed 430."
+         A frame costs the router 225 ns (219 to 230), the bed 430."
     );
 }
 
@@ -72,12 +72,12 @@ fn a_tester_that_ends_first_gives_a_bound() {
     assert_eq!(
         headline(&weak_tester(1_520_000)),
         "64 B: forwards at least 1.52 million frames/s without loss; the tester can offer no more. \
-         A frame costs the router 225 ns, the bed 430."
+         A frame costs the router 225 ns (219 to 230), the bed 430."
     );
     assert_eq!(
         headline(&weak_tester(1_200_000)),
         "64 B: forwards at least 1.46 million frames/s; the tester can offer no more; at least 1.20 million without \
-         loss. A frame costs the router 225 ns, the bed 430."
+         loss. A frame costs the router 225 ns (219 to 230), the bed 430."
     );
 }
 
