@@ -1,10 +1,10 @@
 //! Each program by BPF_PROG_TEST_RUN: a frame in, the verdict and what the maps say out. Needs root.
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, ProgramInput};
+use libbpf_rs::{MapCore, MapFlags, MapType, ProgramInput};
 use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::receiver::Looked;
-use mpps_ebpf::instruments::{fault, ledger, nic, receiver, sender, sink};
+use mpps_ebpf::instruments::{self, fault, ledger, nic, receiver, sender, sink};
 use std::mem::MaybeUninit;
 
 const XDP_DROP: u32 = 1;
@@ -505,4 +505,45 @@ fn the_watch_starts_where_its_timer_is_initialised() {
             code => assert_eq!(code, 0),
         }
     }
+}
+
+/// The verifier accepts every program, also those that no test here runs: tracepoints, timers, iterators. `cargo xtask kernel`
+/// asks the verifiers of other kernels.
+#[test]
+fn every_program_loads() {
+    if !is_root() {
+        return;
+    }
+    macro_rules! load {
+        ($($name:ident :: $builder:ident),+ $(,)?) => {$({
+            let mut storage = MaybeUninit::uninit();
+            let mut open = instruments::$name::$builder::default().open(&mut storage).expect("it opens");
+            for mut map in open.open_object_mut().maps_mut() {
+                if map.max_entries() == 0 && map.map_type() != MapType::RingBuf {
+                    map.set_max_entries(1).expect("not loaded yet");
+                }
+            }
+            if let Err(refused) = open.load() {
+                panic!("{}: {refused:#}", stringify!($name));
+            }
+        })+};
+    }
+    load!(
+        departures::DeparturesSkelBuilder,
+        drops::DropsSkelBuilder,
+        evidence::EvidenceSkelBuilder,
+        fault::FaultSkelBuilder,
+        ledger::LedgerSkelBuilder,
+        napi::NapiSkelBuilder,
+        nic::NicSkelBuilder,
+        observer::ObserverSkelBuilder,
+        other_tasks::OtherTasksSkelBuilder,
+        pause::PauseSkelBuilder,
+        receiver::ReceiverSkelBuilder,
+        sender::SenderSkelBuilder,
+        sink::SinkSkelBuilder,
+        tap::TapSkelBuilder,
+        watch::WatchSkelBuilder,
+        wire::WireSkelBuilder,
+    );
 }

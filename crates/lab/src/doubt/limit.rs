@@ -151,13 +151,16 @@ pub(super) fn forwarding_limit(
     let maximum = saturated.maximum()?;
     let is_busy = maximum.busy.is_some_and(|busy| busy >= BUSY);
     let offered = Rate::from_fps(maximum.offered.middle);
+    // A sender that backs off offers hardly more than the router takes; its trials count only if enough was lost.
+    let is_lower_overload = Some(maximum) == saturated.at_little_more.as_ref();
+    let is_overload = is_lower_overload || compare::is_overload(offered, maximum.forwarding.middle);
     Some(match limited_by {
         _ if !saturated.overloaded => ForwardingLimit::Tester,
         _ if cpus_shared => ForwardingLimit::SharedCpu,
         _ if maximum.only_disturbed => ForwardingLimit::Unknown,
         _ if is_busy => ForwardingLimit::RouterCpu,
         Some(LimitedBy::Dut) => ForwardingLimit::Router,
-        _ if !compare::is_overload(offered, maximum.forwarding.middle) => ForwardingLimit::Tester,
+        _ if !is_overload => ForwardingLimit::Tester,
         _ => ForwardingLimit::Unknown,
     })
 }

@@ -173,6 +173,11 @@ fn the_router_limits_only_where_that_was_seen() {
     }
     let tester = ForwardingLimit::Tester;
     assert_eq!(limit(1e6, 1.0, LimitedBy::Tester), (tester, tester));
+    // The same at the lower overload, whose trials lost enough.
+    let mut backed_off = saturated(1.004e6, 0.94);
+    backed_off.at_little_more = backed_off.at_most.take();
+    let limit = forwarding_limit(false, &backed_off, Some(LimitedBy::Pause));
+    assert_eq!(limit, Some(ForwardingLimit::Unknown));
     let unmeasured = forwarding_limit(false, &Saturated::default(), Some(LimitedBy::Dut));
     assert_eq!(unmeasured, None);
 }
