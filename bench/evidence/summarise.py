@@ -81,6 +81,12 @@ for build, pair in sorted({(row["build"], row["pair"]) for row in rows}):
 print()
 for (build, kind), (held, pairs) in sorted(counts.items()):
     print(f"{build}, {kind} pairs: held in {held} of {pairs}.")
+for build in sorted({key[0] for key in found}):
+    most = {key[1:]: row.get("max_forwarding_fps") for key, row in found.items() if key[0] == build}
+    quiet = statistics.median([one["median"] for (_, disturbed), one in most.items() if one and not disturbed])
+    intervals = [one for (_, disturbed), one in most.items() if one and disturbed]
+    held = sum(one["low"] <= quiet <= one["high"] for one in intervals)
+    print(f"{build}: the median of all quiet runs, {kfps(quiet)}, is within {held} of {len(intervals)} disturbed runs' intervals.")
 print(
     f"Like: the round trip of a cache line between the CPUs differed by at most {DISTANCE_MOST - 1:.0%}, a fixed piece of "
     f"work by at most {WORK_MOST - 1:.0%}."
