@@ -74,7 +74,13 @@ pub fn weigh(
     let around = measurer.surroundings();
     let failed = claim::failed(&searched.result.outcome);
     let why_lost = WhyLost::from_trials(&searched.trials, failed, around.ring_frames);
-    let limited_by = limit::limited_by(&around, &searched, why_lost.as_ref(), highest_allowed);
+    let limited_by = limit::limited_by(
+        &around,
+        saturated,
+        &searched,
+        why_lost.as_ref(),
+        highest_allowed,
+    );
     let doubts = doubts(&Weighed {
         around: &around,
         saturated,
@@ -83,7 +89,7 @@ pub fn weigh(
         why_lost: why_lost.as_ref(),
         limited_by,
     });
-    let fails = limit::fails(&searched, limited_by);
+    let fails = limit::fails(saturated, &searched, limited_by);
     let trials = gated.trials.iter().chain(searched.trials.iter());
     let result = searched.result;
     let evidence = searched.evidence.as_ref();

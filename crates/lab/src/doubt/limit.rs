@@ -4,8 +4,12 @@ pub use mpps_record::known::ForwardingLimit;
 
 use super::{Saturated, Searched, Surroundings, WhyLost};
 use mpps_method::distance::At;
+use mpps_method::interval::Interval;
 use mpps_method::limit::{self, BUSY};
 use mpps_method::{Claim, LimitedBy, Outcome, Rate, SearchPlan, Trial, Verdict, compare};
+
+/// A load below this share of the maximum forwarding rate is less than it, however wide the interval of that is.
+const MAXIMUM_SHARE: f64 = 0.95;
 
 /// What the rate found says of the DUT.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -62,19 +66,21 @@ pub fn highest_allowed(maximum: Option<Rate>, ceiling: Rate, search: &SearchPlan
 /// What keeps the result of a search from being higher, with its [`highest_allowed`] load.
 ///
 /// A search knows only which loads failed. Where the DUT was not too slow at the load that failed
-/// ([`mpps_method::limit`]), the loss is no limit of the DUT's.
+/// ([`mpps_method::limit`]), and that was less than its maximum forwarding rate, the loss is no limit of the DUT's.
 pub(super) fn limited_by(
     around: &Surroundings,
+    saturated: &Saturated,
     searched: &Searched,
     why_lost: Option<&WhyLost>,
     highest_allowed: Option<Rate>,
 ) -> Option<LimitedBy> {
+    let trials = &searched.trials;
     Some(match searched.result.outcome {
         Outcome::Found {
             limited_by: LimitedBy::Dut,
             lossy: Some(failed),
             ..
-        } => who_lost(around.cpus_shared, &searched.trials, failed),
+        } => who_lost(around.cpus_shared, saturated, trials, failed),
         // Below the highest load that the user allows, the tester could do no more.
         Outcome::Found {
             limited_by: LimitedBy::Tester,
@@ -93,7 +99,11 @@ pub(super) fn limited_by(
 /// The load that failed, where a search ended before it confirmed what passed. Its lossy trials were in the state of the
 /// trial that the result stands on, and the router was too slow in them. They are so many that the load fails the goal
 /// whatever other trials would say (RFC 9971: upper bound).
-pub(super) fn fails(searched: &Searched, limited_by: Option<LimitedBy>) -> Option<Rate> {
+pub(super) fn fails(
+    saturated: &Saturated,
+    searched: &Searched,
+    limited_by: Option<LimitedBy>,
+) -> Option<Rate> {
     let Outcome::Found {
         lossy: Some(failed),
         ..
@@ -115,22 +125,49 @@ pub(super) fn fails(searched: &Searched, limited_by: Option<LimitedBy>) -> Optio
     let tolerated = stage.exceed_ratio * stage.duration_sum.as_secs_f64();
     let is_failed = limited_by == Some(LimitedBy::Trials)
         && time > tolerated
-        && limit::is_the_duts(&*searched.trials, failed);
+        && is_too_much(saturated, &searched.trials, failed);
     is_failed.then_some(failed)
 }
 
 /// What the loss at the load that failed was due to. On a CPU that the DUT shares with the tester only its busy time
 /// tells: there loss lasts while the tester has the CPU.
-fn who_lost(cpus_shared: bool, trials: &[(Trial, Verdict)], failed: Rate) -> LimitedBy {
+fn who_lost(
+    cpus_shared: bool,
+    saturated: &Saturated,
+    trials: &[(Trial, Verdict)],
+    failed: Rate,
+) -> LimitedBy {
     if cpus_shared {
         let busy = lossy_at(trials, failed).and_then(Trial::busiest_share);
         if busy.is_none_or(|busy| busy < BUSY) {
             return LimitedBy::SharedCpu;
         }
-    } else if !limit::is_the_duts(trials, failed) {
+    } else if !is_too_much(saturated, trials, failed) {
         return LimitedBy::Pause;
     }
     LimitedBy::Dut
+}
+
+/// Whether the load that failed was more than the DUT can do: it was too slow there, or the load was its maximum.
+fn is_too_much(saturated: &Saturated, trials: &[(Trial, Verdict)], failed: Rate) -> bool {
+    limit::is_the_duts(trials, failed) || is_the_maximum(saturated, trials, failed)
+}
+
+/// Whether a load that failed was as much as the DUT forwarded at overload, in the same state of the machine. There a DUT
+/// loses frames whatever its CPU's time on average: its rate changes from moment to moment.
+pub(super) fn is_the_maximum(
+    saturated: &Saturated,
+    trials: &[(Trial, Verdict)],
+    failed: Rate,
+) -> bool {
+    let Some(maximum) = saturated.maximum() else {
+        return false;
+    };
+    let Interval { low, middle, .. } = maximum.forwarding;
+    let at = lossy_at(trials, failed).and_then(At::mostly);
+    let is_one_state = (maximum.state().zip(at)).is_none_or(|(one, other)| one.is_same(&other));
+    let is_known = saturated.overloaded && !maximum.only_disturbed;
+    is_known && is_one_state && failed.fps() >= low.max(MAXIMUM_SHARE * middle)
 }
 
 /// The first trial at a load that lost frames there.

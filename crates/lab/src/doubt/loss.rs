@@ -1,6 +1,6 @@
 //! Doubts about the loss that bounds the result: whether load caused it.
 
-use super::limit::lossy_at;
+use super::limit::{is_the_maximum, lossy_at};
 use super::{CatchUp, Doubt, Searched, Weighed, Weight, WhyLost};
 use mpps_method::limit::BUSY;
 use mpps_method::{LimitedBy, Outcome, Rate, Trial, Verdict};
@@ -15,17 +15,28 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         Outcome::Found {
             lossy: Some(failed),
             ..
-        } if is_seen => of_loss(weighed.searched, failed, weighed.why_lost),
+        } if is_seen => {
+            let searched = weighed.searched;
+            let is_maximum = is_the_maximum(weighed.saturated, &searched.trials, failed);
+            of_loss(searched, failed, weighed.why_lost, is_maximum)
+        }
         _ => Vec::new(),
     }
 }
 
-fn of_loss(searched: &Searched, failed: Rate, why: Option<&WhyLost>) -> Vec<Doubt> {
+/// At its maximum forwarding rate a DUT loses frames, idle now and then or not.
+fn of_loss(
+    searched: &Searched,
+    failed: Rate,
+    why: Option<&WhyLost>,
+    is_maximum: bool,
+) -> Vec<Doubt> {
     let why = why.filter(|why| why.bounds);
     let not_by_load = why.and_then(not_by_load);
     let begins_late = why.and_then(begins_late);
     let idle = match not_by_load.as_ref().or(begins_late.as_ref()) {
         Some(_) => None,
+        None if is_maximum => None,
         None => while_idle(failed, &searched.trials),
     };
     let caught_up = why.and_then(WhyLost::catch_up).map(sender_caught_up);
@@ -119,7 +130,7 @@ mod tests {
             panic!("{:?}", searched.result.outcome);
         };
         let why = WhyLost::from_trials(&searched.trials, Some(failed), ring_frames);
-        let doubts = of_loss(searched, failed, why.as_ref());
+        let doubts = of_loss(searched, failed, why.as_ref(), false);
         doubts.iter().map(|doubt| doubt.name).collect()
     }
 

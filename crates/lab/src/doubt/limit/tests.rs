@@ -28,12 +28,26 @@ fn limit_of(around: &Surroundings, outcome: Outcome, allowed: Option<f64>) -> Op
         left_out: [].into(),
         elsewhere: 0,
     };
-    limited_by(around, &searched, None, allowed.map(Rate::from_fps))
+    limited_by(
+        around,
+        &Saturated::default(),
+        &searched,
+        None,
+        allowed.map(Rate::from_fps),
+    )
 }
 
 #[test]
 fn a_dut_short_of_a_shared_cpu_is_no_limit() {
-    let limit = |busy| limited_by(&shared(), &bound_by_loss(busy), None, None);
+    let limit = |busy| {
+        limited_by(
+            &shared(),
+            &Saturated::default(),
+            &bound_by_loss(busy),
+            None,
+            None,
+        )
+    };
     assert_eq!(limit(0.33), Some(LimitedBy::SharedCpu));
     assert_eq!(limit(0.97), Some(LimitedBy::Dut));
     assert_eq!(limit_of(&shared(), NONE, None), Some(LimitedBy::SharedCpu));
@@ -41,7 +55,15 @@ fn a_dut_short_of_a_shared_cpu_is_no_limit() {
 
 #[test]
 fn a_pause_of_an_idle_dut_is_no_limit() {
-    let limit = |searched: Searched| limited_by(&Surroundings::default(), &searched, None, None);
+    let limit = |searched: Searched| {
+        limited_by(
+            &Surroundings::default(),
+            &Saturated::default(),
+            &searched,
+            None,
+            None,
+        )
+    };
     let stall = |busy| bound_by_these(30_000..30_500, 500, busy);
     let (pause, dut) = (Some(LimitedBy::Pause), Some(LimitedBy::Dut));
     assert_eq!(limit(stall(0.6)), pause);
@@ -63,6 +85,57 @@ fn a_pause_of_an_idle_dut_is_no_limit() {
     assert_eq!(limit(bound_by_loss(0.95)), dut);
 }
 
+/// The search failed at 489 kfps, with 40 % of the DUT's time left.
+#[test]
+fn as_much_as_the_maximum_is_no_pause() {
+    let searched = bound_by_these(30_000..30_500, 500, 0.6);
+    let limit = |saturated: &Saturated| {
+        limited_by(&Surroundings::default(), saturated, &searched, None, None)
+    };
+    let with = |low: f64, middle: f64| {
+        let mut found = saturated(2e6, 0.99);
+        let most = found.at_most.as_mut().expect("an overload");
+        most.forwarding = Interval {
+            low,
+            middle,
+            high: 1.1 * middle,
+        };
+        found
+    };
+    let (pause, dut) = (Some(LimitedBy::Pause), Some(LimitedBy::Dut));
+    assert_eq!(limit(&with(485_000.0, 500_000.0)), dut);
+    assert_eq!(
+        limit(&with(490_000.0, 500_000.0)),
+        pause,
+        "less than the maximum"
+    );
+    assert_eq!(
+        limit(&with(400_000.0, 520_000.0)),
+        pause,
+        "a wide interval says nothing"
+    );
+    let mut no_overload = with(485_000.0, 500_000.0);
+    no_overload.overloaded = false;
+    assert_eq!(limit(&no_overload), pause);
+    let mut disturbed = with(485_000.0, 500_000.0);
+    let most = disturbed.at_most.as_mut().expect("an overload");
+    most.only_disturbed = true;
+    assert_eq!(limit(&disturbed), pause);
+    // In another state of the machine.
+    let mut elsewhere = with(485_000.0, 500_000.0);
+    let most = elsewhere.at_most.as_mut().expect("an overload");
+    (most.distance_ns, most.work_ns) = (Some(380.0), None);
+    let mut near = searched.clone();
+    let (mut trial, verdict) = near.trials[0].clone();
+    trial.windows = vec![Window {
+        round_trip_ns: Some(100),
+        ..Window::default()
+    }];
+    near.trials = [(trial, verdict)].into();
+    let found = limited_by(&Surroundings::default(), &elsewhere, &near, None, None);
+    assert_eq!(found, pause);
+}
+
 #[test]
 fn a_pause_at_the_lowest_load_is_named() {
     let limit = |busy| {
@@ -72,7 +145,13 @@ fn a_pause_at_the_lowest_load_is_named() {
             ..bound_by_these(32_000..32_320, 320, busy)
         };
         let why = WhyLost::from_trials(&searched.trials, None, 4_096);
-        limited_by(&Surroundings::default(), &searched, why.as_ref(), None)
+        limited_by(
+            &Surroundings::default(),
+            &Saturated::default(),
+            &searched,
+            why.as_ref(),
+            None,
+        )
     };
     assert_eq!(limit(0.5), Some(LimitedBy::Pause));
     assert_eq!(limit(0.99), Some(LimitedBy::Dut));
@@ -211,7 +290,7 @@ fn only_a_load_that_failed_there_is_an_upper_bound() {
             .iter()
             .map(|&state| (at(state, trial.clone()), verdict));
         searched.trials = lossy.collect::<Vec<_>>().into();
-        super::fails(&searched, Some(limited_by)).is_some()
+        super::fails(&Saturated::default(), &searched, Some(limited_by)).is_some()
     };
     assert!(fails(0.97, &[near; 3], LimitedBy::Trials));
     assert!(
