@@ -10,6 +10,7 @@ mod frames;
 mod limit;
 mod loss;
 pub(crate) mod machine;
+mod overload;
 mod profile;
 mod ring;
 mod search;
@@ -102,6 +103,7 @@ fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     [
         search::doubts(weighed),
         machine::doubts(weighed),
+        overload::doubts(weighed),
         work_doubts(trials, weighed.around.cpus_shared),
         tester::doubts(weighed),
         bed::doubts(weighed.around, weighed.saturated.ceiling),
@@ -130,12 +132,19 @@ pub fn series_doubts(around: &Surroundings, ceiling: Rate, series: &Series<'_>) 
         (series.found).and_then(|(rate, limit)| tester::near_ceiling(rate, limit, ceiling)),
     ];
     let mut doubts: Vec<Doubt> = one_each.into_iter().flatten().collect();
-    doubts.extend(machine::trial_doubts(around, trials, trials));
-    doubts.extend(work_doubts(trials, around.cpus_shared));
+    doubts.extend(trials_doubts(around, trials));
     doubts.extend(bed::doubts(around, ceiling));
+    doubts.extend(curve::doubts(trials, series.passed));
+    doubts
+}
+
+/// What to doubt about trials, whatever they are for.
+#[must_use]
+pub fn trials_doubts(around: &Surroundings, trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
+    let mut doubts = machine::trial_doubts(around, trials, trials);
+    doubts.extend(work_doubts(trials, around.cpus_shared));
     doubts.extend(table::doubts(around.table));
     doubts.extend(frame_doubts(trials));
-    doubts.extend(curve::doubts(trials, series.passed));
     doubts
 }
 

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::pattern::LossPattern;
+use crate::reason::Invalid;
 use crate::search::Offer;
 use crate::trial::Trial;
 use crate::units::{Rate, Span};
@@ -17,6 +18,8 @@ pub const LENGTH: Span = Span::from_millis(200);
 pub const SHARE: f64 = 0.05;
 /// So many are run at most: what the machine disturbs is repeated.
 pub const ATTEMPTS: u32 = 10;
+/// After so many without a single canary the DUT forwards nothing. Each of them waits long for one.
+const SILENT: u32 = 3;
 /// A DUT this busy has too much to do, and no other reason to lose frames is needed.
 const BUSY: f64 = 0.95;
 
@@ -29,6 +32,11 @@ pub enum Stability {
     Overloaded,
     /// Frames were lost, and not for load.
     Unstable(Instability),
+    /// The DUT forwards nothing any more: no canary came in these trials.
+    Silent {
+        /// Trials run.
+        trials: u32,
+    },
     /// The machine disturbed the trials.
     Unknown {
         /// Trials run.
@@ -81,6 +89,7 @@ impl fmt::Display for Instability {
 pub struct Gate {
     offer: Offer,
     tried: u32,
+    silent: u32,
     judged: u32,
     overloaded: u32,
     sent: u64,
@@ -96,6 +105,7 @@ impl Gate {
         Self {
             offer: Offer::new(Rate::from_fps(SHARE * highest.fps()), LENGTH),
             tried: 0,
+            silent: 0,
             judged: 0,
             overloaded: 0,
             sent: 0,
@@ -108,7 +118,12 @@ impl Gate {
     /// The trial to run now; `None`: enough is known, or was tried.
     #[must_use]
     pub fn next(&self) -> Option<Offer> {
-        (self.judged < TRIALS && self.tried < ATTEMPTS).then_some(self.offer)
+        let is_enough = self.judged >= TRIALS || self.tried >= ATTEMPTS || self.is_silent();
+        (!is_enough).then_some(self.offer)
+    }
+
+    const fn is_silent(&self) -> bool {
+        self.silent >= SILENT && self.silent == self.tried
     }
 
     /// What that trial said.
@@ -117,6 +132,10 @@ impl Gate {
         let lost = match *verdict {
             Verdict::Lossless => 0,
             Verdict::Lossy { lost } => lost,
+            Verdict::Invalid(Invalid::CanaryMissing { received: 0, .. }) => {
+                self.silent += 1;
+                return;
+            }
             // What the machine or the tester did is neither for nor against the DUT.
             Verdict::NotOffered(_) | Verdict::Invalid(_) | Verdict::Void(_) => return,
         };
@@ -161,6 +180,10 @@ impl Gate {
         if self.judged >= TRIALS {
             return Stability::Stable;
         }
+        if self.is_silent() {
+            let trials = self.tried;
+            return Stability::Silent { trials };
+        }
         Stability::Unknown {
             trials: self.tried,
             judged: self.judged,
@@ -172,6 +195,7 @@ impl Gate {
 mod tests {
     use super::*;
     use crate::pattern::Losses;
+    use crate::reason::Moment;
     use crate::simulate::{Properties, Simulated};
     use crate::verdict::Rules;
 
@@ -260,6 +284,27 @@ mod tests {
             judged: 0,
         };
         assert_eq!((gate_always.stability(), trials), (unknown, ATTEMPTS));
+    }
+
+    #[test]
+    fn a_dut_without_a_word_ends_the_gate() {
+        let silent = Verdict::Invalid(Invalid::CanaryMissing {
+            moment: Moment::Opening,
+            sent: 16,
+            received: 0,
+        });
+        let mut gate = Gate::below(CEILING);
+        for _ in 0..SILENT {
+            assert!(gate.next().is_some());
+            gate.learn(&Trial::default(), &silent);
+        }
+        assert_eq!(gate.next(), None);
+        assert_eq!(gate.stability(), Stability::Silent { trials: SILENT });
+        // One that answers once is not silent.
+        let mut gate = Gate::below(CEILING);
+        gate.learn(&Trial::default(), &Verdict::Lossless);
+        (0..SILENT).for_each(|_| gate.learn(&Trial::default(), &silent));
+        assert!(gate.next().is_some());
     }
 
     #[test]

@@ -12,3 +12,5 @@ pub const UNSTABLE: &str = "unstable";
 pub const LOST_DISTURBED: &str = "lost-disturbed";
 /// Of a result that lies close to, or at, what the tester can do.
 pub const TESTER_NEAR_CEILING: &str = "tester-near-ceiling";
+/// Of a frame's cost whose router's part may be too small.
+pub const EXIT_UNTIMED: &str = "exit-untimed";

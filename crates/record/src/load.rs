@@ -1,5 +1,6 @@
 //! A load of `mpps trial`: what came of it through the router, and through a wire in its place.
 
+use crate::Interval;
 use crate::kind::Other;
 use crate::result::Doubt;
 use crate::words::ReceiverPlace;
@@ -19,6 +20,10 @@ pub struct LoadLine {
     pub trials: Vec<LoadTrial>,
     /// Through a wire in its place; null around an external device and of a simulated pair.
     pub wire: Option<LoadTrial>,
+    /// What the receiver's program at the exit takes more through the wire, ns. It is in the wire's `ns_per_frame`, and belongs
+    /// to the router's part. Missing in older records, and where the program was not timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_program_more_ns: Option<Interval<f64>>,
     /// What to doubt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,

@@ -2,7 +2,7 @@
 
 use crate::number::{self, Known};
 use crate::row::{Reading, Row};
-use mpps_record::doubts::DISTANCE_CHANGED;
+use mpps_record::doubts::{DISTANCE_CHANGED, EXIT_UNTIMED};
 use mpps_record::{Claim, ForwardingLimit, FrameCost, Interval, LimitedBy, RateIs, ResultLine};
 
 /// Width of a rate's interval, as a share, where a load that failed does not give it: three digits.
@@ -14,8 +14,13 @@ const SAME: f64 = 0.97;
 /// without loss. A frame costs the router 225 ns (219 to 230), the bed 430.`
 #[must_use]
 pub fn headline(row: &Row<'_>) -> String {
-    let cost = row.overload.cost.as_ref().map_or(String::new(), cost);
-    format!("{}: {}{cost}", row.name, answer(row))
+    let is_bound = row.doubts.iter().any(|doubt| doubt.name == EXIT_UNTIMED);
+    let cost = row
+        .overload
+        .cost
+        .as_ref()
+        .map(|found| cost(found, is_bound));
+    format!("{}: {}{}", row.name, answer(row), cost.unwrap_or_default())
 }
 
 /// The same without its subject and what a frame costs.
@@ -252,7 +257,7 @@ fn ended(row: &Row<'_>) -> &'static str {
         {
             ", and the tester could offer no more"
         }
-        Some(LimitedBy::Pause) => ", above it frames were lost in pauses only",
+        Some(LimitedBy::Pause) => ", above it frames were lost at some moments only",
         Some(LimitedBy::Link) => ", which is all that the link carries",
         Some(LimitedBy::MaxRate) => ", the most that --max-rate allows",
         Some(LimitedBy::Disturbed) => ", the machine was too disturbed for more",
@@ -264,9 +269,12 @@ fn ended(row: &Row<'_>) -> &'static str {
     }
 }
 
-fn cost(cost: &FrameCost) -> String {
+/// The router's part is a bound where the receiver's program could not be timed.
+fn cost(cost: &FrameCost, is_bound: bool) -> String {
     let (router, bed) = (&cost.router_ns, median(&cost.bed_ns).plain());
-    let router = if router.low > 0.0 {
+    let router = if is_bound {
+        format!("at least {:.0} ns", router.low.max(0.0).floor())
+    } else if router.low > 0.0 {
         let known = median(router);
         let [low, high] = [router.low, router.high].map(|end| known.with(end).plain());
         format!("{} ns ({low} to {high})", known.plain())

@@ -31,16 +31,18 @@ pub fn comparison_line(outcome: &Outcome, plan: &ComparePlan, beds: &[Bed]) -> C
         fixed_fps: whole_fps(outcome.fixed),
         variants: outcome.variants.iter().zip(planned).map(entry).collect(),
         why: outcome.error.as_ref().map(ToString::to_string),
-        doubts: outcome.variants.iter().filter_map(few_changes).collect(),
+        doubts: outcome.variants.iter().flat_map(doubts).collect(),
         other: Other::new(),
     }
 }
 
-/// Whether a variant had fewer route changes than were asked for.
-fn few_changes(found: &Measured) -> Option<record::Doubt> {
-    let few = few_route_changes(found.route_changes)?;
-    let seen = format!("{}: {}", found.name, few.seen);
-    Some(doubt(&Doubt { seen, ..few }))
+/// The doubts about a variant's trials, and whether it had fewer route changes than were asked for.
+fn doubts(found: &Measured) -> impl Iterator<Item = record::Doubt> {
+    let few = few_route_changes(found.route_changes);
+    few.into_iter().chain(found.doubts.clone()).map(|one| {
+        let seen = format!("{}: {}", found.name, one.seen);
+        doubt(&Doubt { seen, ..one })
+    })
 }
 
 fn entry(found: &Measured, plan: &VariantPlan, bed: Option<&Bed>, measure: Measure) -> Variant {

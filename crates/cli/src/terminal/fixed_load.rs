@@ -97,6 +97,9 @@ pub fn in_words(load: &LoadLine, found: &LoadTrial, line: &TrialLine) -> String 
     format!("{}: {offered}: {result}", number::frame(&load.frame))
 }
 
+/// Neighbouring trials differ by such a share of a frame's cost.
+const NEIGHBOURS_APART: f64 = 0.05;
+
 /// The word for all that the sender can.
 const MAX: &str = "max";
 
@@ -138,11 +141,17 @@ fn remarks(load: &LoadLine, Tried { found, line }: Tried<'_>, wire: Option<Tried
     if !matches!(wire.line.verdict, Verdict::Lossless | Verdict::Lossy) {
         say(format!("the wire's trial: {}", wire.line.verdict_text));
     }
-    if let (Some(total), Some(bed)) = (found.ns_per_frame, wire.found.ns_per_frame) {
+    if let (Some(total), Some(through_wire)) = (found.ns_per_frame, wire.found.ns_per_frame) {
+        let more = load.exit_program_more_ns.map_or(0.0, |more| more.median);
+        let bed = through_wire - more;
         let parts = if total > bed {
-            format!("{:.0} the router, {bed:.0} the bed", total - bed)
+            let [router, bed] =
+                [total - bed, bed].map(|ns| Known::new(ns, 2.0 * NEIGHBOURS_APART * total).plain());
+            format!("about {router} the router, {bed} the bed")
         } else {
-            format!("{bed:.0} with a wire, so one trial each does not show the router's part")
+            format!(
+                "{through_wire:.0} with a wire, so one trial each does not show the router's part"
+            )
         };
         say(format!(
             "a frame costs {total:.0} ns of the router's CPU: {parts}"

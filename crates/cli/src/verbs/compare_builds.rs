@@ -74,6 +74,7 @@ pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
         turns: build.turns.clone(),
         trials: build.trials.clone(),
         route_changes: None,
+        doubts: Vec::new(),
         compared: compared.next().flatten(),
     };
     let outcome = Outcome {

@@ -10,13 +10,7 @@ const MERGED: f64 = 0.95;
 const MERGED_AT_MOST: u64 = 64;
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
-    let searched = weighed.searched;
-    let doubts = [
-        merged(searched.evidence.as_ref()),
-        foreign(&searched.trials),
-    ];
-    let mut doubts: Vec<Doubt> = doubts.into_iter().flatten().collect();
-    doubts.extend(frame_doubts(&searched.trials));
+    let mut doubts = frame_doubts(&weighed.searched.trials);
     // Where the search had no trial, the gate's tell what the frames of overload were.
     for doubt in frame_doubts(&weighed.gated.trials) {
         if doubts.iter().all(|raised| raised.name != doubt.name) {
@@ -26,13 +20,15 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     doubts
 }
 
-/// The doubts about the tester's own frames that arrived in these trials.
+/// The doubts about the frames that arrived in these trials.
 #[must_use]
 pub fn frame_doubts(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
     let sum = |sum: Counts, (trial, _): &(Trial, Verdict)| sum.plus(&trial.counted());
     let counts = trials.iter().fold(Counts::default(), sum);
     let looked_at = trials.iter().map(|(trial, _)| trial.latency.count()).sum();
     let doubts = [
+        trials.iter().find_map(|(trial, _)| merged(trial)),
+        foreign(trials),
         duplicates(counts.duplicated, counts.received),
         reordered(counts.reordered, counts.received),
         late(counts.late),
@@ -118,8 +114,7 @@ fn not_routed(frames: u64, looked_at: u64) -> Option<Doubt> {
 /// By the DUT's own count, whatever was sent, because GRO merges UDP too if that is switched on. A data plane that
 /// bypasses the IP layer makes the DUT count no packet, or a few. That is no merging: GRO puts only so many frames into
 /// a packet.
-fn merged(trial: Option<&Trial>) -> Option<Doubt> {
-    let trial = trial?;
+fn merged(trial: &Trial) -> Option<Doubt> {
     let (frames, packets) = (trial.counts().received, trial.stack?.forwarded);
     let few = packets as f64 <= MERGED * frames as f64;
     (few && packets.saturating_mul(MERGED_AT_MOST) >= frames).then(|| Doubt {
@@ -150,8 +145,8 @@ mod tests {
                 ..Trial::default()
             };
             let trials = [(trial, Verdict::Lossless)];
-            let doubts = frame_doubts(&trials).into_iter().chain(foreign(&trials));
-            doubts.map(|doubt| doubt.name).collect::<Vec<_>>()
+            let doubts = frame_doubts(&trials);
+            doubts.iter().map(|doubt| doubt.name).collect::<Vec<_>>()
         };
         let none = Counts {
             received: 100,
@@ -183,7 +178,7 @@ mod tests {
                 }),
                 ..Trial::default()
             };
-            merged(Some(&trial))
+            merged(&trial)
         };
         assert_eq!(
             merged_by(1_000, Some(950)).expect("5 % fewer").seen,
@@ -200,6 +195,5 @@ mod tests {
         );
         assert!(merged_by(1_000, Some(16)).is_some());
         assert_eq!(merged_by(1_000, None), None, "a device that tells nothing");
-        assert_eq!(merged(None), None);
     }
 }

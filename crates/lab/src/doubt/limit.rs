@@ -11,6 +11,9 @@ use mpps_method::{Claim, LimitedBy, Outcome, Rate, SearchPlan, Trial, Verdict, c
 /// A load below this share of the maximum forwarding rate is less than it, however wide the interval of that is.
 const MAXIMUM_SHARE: f64 = 0.95;
 
+/// A router that drops a larger share of what it loses behind its ring is not short of CPU time: that fills the ring.
+pub(super) const INSIDE: f64 = 0.5;
+
 /// What the rate found says of the DUT.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Reading {
@@ -178,8 +181,8 @@ pub(super) fn lossy_at(trials: &[(Trial, Verdict)], rate: Rate) -> Option<&Trial
     trials.iter().find(is_lossy).map(|(trial, _)| trial)
 }
 
-/// What limits the maximum forwarding rate. The router does where its CPU was busy, or where the search saw it lose
-/// frames to the end. `None` where that rate was not measured.
+/// What limits the maximum forwarding rate. The router's CPU does where it was busy, the router where it dropped most of
+/// what it lost itself, or where the search saw it lose frames to the end. `None` where that rate was not measured.
 pub(super) fn forwarding_limit(
     cpus_shared: bool,
     saturated: &Saturated,
@@ -195,6 +198,8 @@ pub(super) fn forwarding_limit(
         _ if !saturated.overloaded => ForwardingLimit::Tester,
         _ if cpus_shared => ForwardingLimit::SharedCpu,
         _ if maximum.only_disturbed => ForwardingLimit::Unknown,
+        // Dropping takes time too, so a policer's CPU is busy at overload.
+        _ if is_busy && saturated.lost_inside_share > INSIDE => ForwardingLimit::Router,
         _ if is_busy => ForwardingLimit::RouterCpu,
         Some(LimitedBy::Dut) => ForwardingLimit::Router,
         _ if !is_overload => ForwardingLimit::Tester,

@@ -10,7 +10,10 @@ const LATE: f64 = 0.1;
 
 /// Only of a loss that is not the tester's doing.
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
-    let is_seen = matches!(weighed.limited_by, Some(LimitedBy::Dut | LimitedBy::Pause));
+    let is_seen = matches!(
+        weighed.limited_by,
+        Some(LimitedBy::Dut | LimitedBy::Pause | LimitedBy::Trials)
+    );
     match weighed.searched.result.outcome {
         Outcome::Found {
             lossy: Some(failed),
@@ -142,10 +145,9 @@ mod tests {
         assert_eq!(names(stall(0.96)), ["loss-not-by-load"], "no time left");
         let to_the_end = bound_by_these(30_000..64_000, 0, 0.6);
         assert_eq!(names(to_the_end), ["loss-begins-late", "loss-not-by-load"]);
-        for at_ring in [3, 0] {
-            let scarce = bound_by_these(30_000..30_003, at_ring, 0.6);
-            assert_eq!(names(scarce), ["loss-while-idle"]);
-        }
+        let scarce = |at_ring| bound_by_these(30_000..30_003, at_ring, 0.6);
+        assert_eq!(names(scarce(3)), ["loss-while-idle"]);
+        assert_eq!(names(scarce(0)), ["loss-not-by-load"], "past the ring");
         // The receiver does not know which frames came.
         assert_eq!(names(bound_by_loss(0.6)), ["loss-while-idle"]);
         assert!(names(bound_by_loss(0.95)).is_empty());

@@ -10,7 +10,7 @@ use mpps_method::full_speed::{FullSpeed, REFERENCE_ROUND_TRIP_NS};
 use mpps_method::interval::Interval;
 use mpps_method::saturation::{FrameCost, Saturation};
 use mpps_method::{Disturbed, Outcome, Rate, Rules, Span, Trial, Verdict, speed};
-use mpps_record::doubts::{DISTANCE_CHANGED, LOST_DISTURBED};
+use mpps_record::doubts::{DISTANCE_CHANGED, EXIT_UNTIMED, LOST_DISTURBED};
 
 /// Steal above this share can move a result (the quiet machine's bound).
 const STEAL_SHARE: f64 = 0.005;
@@ -20,9 +20,7 @@ const OTHER_STATE_SHARE: f64 = 0.1;
 const MUCH_DISTURBED: f64 = 0.1;
 /// So many changed settings are named.
 const CHANGES_SHOWN: usize = 4;
-/// Two overloads are told apart by more than this.
-const LOADS_APART: f64 = 1.1;
-const QUIETER: &str = "Run again when the machine is quieter. Compare in pairs only.";
+pub(super) const QUIETER: &str = "Run again when the machine is quieter. Compare in pairs only.";
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let (around, searched) = (weighed.around, weighed.searched);
@@ -39,8 +37,6 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         maximum.and_then(Saturation::state),
         evidence,
     ));
-    doubts.extend(maximum.and_then(few_overloads));
-    doubts.extend(load_dependent(weighed.saturated));
     let full_speed = weighed.saturated.full_speed.as_ref();
     doubts.extend(maximum.and_then(|maximum| other_state(maximum, full_speed)));
     let cost = weighed.saturated.cost.as_ref();
@@ -240,45 +236,6 @@ fn at_full_speed(found: &FullSpeed) -> String {
     )
 }
 
-/// The router forwards more at the highest load than at the lower overload, in one state of the machine.
-fn load_dependent(saturated: &Saturated) -> Option<Doubt> {
-    let most = saturated.at_most.as_ref()?;
-    let little = saturated.at_little_more.as_ref()?;
-    let is_one_state = most
-        .state()
-        .zip(little.state())
-        .is_none_or(|(one, other)| one.is_same(&other));
-    let is_apart = most.forwarding.low > little.forwarding.high
-        && most.forwarding.middle > LOADS_APART * little.forwarding.middle;
-    let at = |found: &Saturation| {
-        let [forwarded, offered] = [found.forwarding, found.offered];
-        let [forwarded, offered] = [forwarded, offered].map(|of| Rate::from_fps(of.middle));
-        format!("{forwarded} at {offered} offered")
-    };
-    // On disturbed windows a rate is a bound from below.
-    let is_known = !most.only_disturbed && !little.only_disturbed;
-    (is_one_state && is_known && is_apart).then(|| Doubt {
-        name: "load-dependent",
-        weight: Weight::Unsure(2),
-        seen: format!("the router forwarded {}, but {}", at(most), at(little)),
-        why: "A frame costs less at the highest load. The maximum forwarding rate and the cost of a frame hold for that load alone.",
-        next: "Use the rate without loss for lower loads. mpps loss shows what is forwarded at each load.",
-    })
-}
-
-fn few_overloads(maximum: &Saturation) -> Option<Doubt> {
-    maximum.has_few_trials().then(|| Doubt {
-        name: "few-overload-trials",
-        weight: Weight::Unsure(1),
-        seen: match maximum.trials {
-            1 => "the maximum forwarding rate stands on 1 trial".to_owned(),
-            trials => format!("the maximum forwarding rate stands on {trials} trials"),
-        },
-        why: "The other trials do not count: the CPUs were in another state, or the machine disturbed them. The interval is the range of the windows that count.",
-        next: QUIETER,
-    })
-}
-
 fn few_pairs(cost: &FrameCost) -> Option<Doubt> {
     cost.has_few_pairs().then(|| Doubt {
         name: "few-cost-pairs",
@@ -316,7 +273,7 @@ fn slower_router(cost: &FrameCost) -> Option<Doubt> {
 fn exit_untimed(saturated: &Saturated, receiver: Option<ReceiverPlace>) -> Option<Doubt> {
     let is_meant = receiver == Some(ReceiverPlace::Exit) && saturated.cost.is_some();
     (is_meant && saturated.exit_program.is_none()).then(|| Doubt {
-        name: "exit-untimed",
+        name: EXIT_UNTIMED,
         weight: Weight::Unsure(1),
         seen: "the receiver's program at the exit could not be timed, so the router's part of a frame's cost may be too small"
             .to_owned(),

@@ -77,13 +77,16 @@ impl WhyLost {
         self.losses.pattern()
     }
 
-    /// Whether the loss has another cause than load.
+    /// Whether the loss has another cause than load. A few frames tell no pattern, but load fills the ring first.
     #[must_use]
     pub fn is_not_by_load(&self) -> bool {
-        matches!(
-            self.pattern(),
-            LossPattern::Stall { .. } | LossPattern::Random { .. } | LossPattern::Periodic { .. }
-        )
+        match self.pattern() {
+            LossPattern::Stall { .. }
+            | LossPattern::Random { .. }
+            | LossPattern::Periodic { .. } => true,
+            LossPattern::Scarce => self.losses.at_ring == Some(0) && self.is_pause(),
+            LossPattern::Overflow | LossPattern::Mixed => false,
+        }
     }
 
     /// Whether these frames were lost in a pause and not because the DUT was too slow ([`mpps_method::limit`]). Whose
@@ -94,7 +97,8 @@ impl WhyLost {
     }
 
     /// Frames that the sender sent back to back because it was late, if they may have caused the loss. Two things have
-    /// to hold. No episode lost more frames than that. And they take a share of the ring that a loaded router may lack.
+    /// to hold. No episode lost more frames than that. And they take a share of the ring that a loaded router may lack, or
+    /// the loss lies behind the ring, where a policer may take a few frames at once.
     #[must_use]
     pub fn catch_up(&self) -> Option<CatchUp> {
         let frames = self.catch_up_frames?;
@@ -104,7 +108,8 @@ impl WhyLost {
         };
         let share = frames as f64 / f64::from(ring);
         let most = frames.saturating_mul(self.losses.episodes);
-        (share >= MADE_UP_SHARE && self.losses.lost <= most).then_some(CatchUp {
+        let is_much = share >= MADE_UP_SHARE || self.losses.at_ring == Some(0);
+        (is_much && self.losses.lost <= most).then_some(CatchUp {
             rate: self.rate,
             frames,
             ring,

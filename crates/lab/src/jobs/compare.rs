@@ -4,9 +4,10 @@
 mod forwards;
 
 use super::throughput::{self, first_burst};
-use super::{JobError, Observer, Phase, Trials};
+use super::{JobError, Judged, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
+use crate::doubt::{Doubt, frame_doubts, work_doubts};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, SENDER_MAX, TRIAL, block, burst, run_at_overload};
 use crate::tester::{ReceiverPlace, Tester};
@@ -17,7 +18,7 @@ pub use forwards::{Forwards, alike, share_loads};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::compare::{Compared, Comparison, Measure, Rule, Turn, rate};
 use mpps_method::turns::TurnOrder;
-use mpps_method::{ChangesMade, Offer, Rate, Span, Trial};
+use mpps_method::{ChangesMade, Offer, Rate, Span, Trial, Verdict};
 
 /// Trials at overload that tell where to begin, for each variant: at least, and at most where all were disturbed.
 const FIRST_TRIALS: (u32, u32) = (3, 10);
@@ -70,6 +71,8 @@ pub struct Measured {
     pub trials: Vec<[u32; 2]>,
     /// Route changes of all its trials, where any were asked for.
     pub route_changes: Option<ChangesMade>,
+    /// What to doubt about its trials at the fixed load, each once.
+    pub doubts: Vec<Doubt>,
     /// Against the first one; `None` for the first one.
     pub compared: Option<Compared>,
 }
@@ -101,6 +104,7 @@ pub(super) struct Standing<'bed> {
     pub(super) turns: Vec<Turn>,
     trials: Vec<[u32; 2]>,
     route_changes: Option<ChangesMade>,
+    doubts: Vec<Doubt>,
     comparison: Option<Comparison>,
 }
 
@@ -121,15 +125,45 @@ impl Standing<'_> {
         let at_overload = trials.told();
         let offer = Offer::new(fixed, TRIAL);
         let trial = trial::run(&mut self.tester, &offer)?;
-        let judged = (self.tester).judge(Phase::Fixed, offer, trial, trials)?;
+        let Judged {
+            number,
+            trial,
+            verdict,
+        } = (self.tester).judge(Phase::Fixed, offer, trial, trials)?;
         self.add_changes(&overload);
-        self.add_changes(&judged.trial);
+        self.add_changes(&trial);
+        let fixed = self.doubted(trial, verdict);
         self.turns.push(Turn {
             overload: block(overload),
-            fixed: block(judged.trial),
+            fixed: block(fixed),
         });
-        self.trials.push([at_overload, judged.number]);
+        self.trials.push([at_overload, number]);
         Ok(())
+    }
+
+    /// The trial, when its doubts are kept: where work was done and what came of its frames. Those of route changes are about
+    /// all trials together.
+    fn doubted(&mut self, trial: Trial, verdict: Verdict) -> Trial {
+        let route_changes = trial.route_changes;
+        let one = Trial {
+            route_changes: None,
+            ..trial
+        };
+        let one = [(one, verdict)];
+        let shared = self.tester.bed.plan().cpus.shared();
+        let raised = work_doubts(&one, shared)
+            .into_iter()
+            .chain(frame_doubts(&one));
+        for doubt in raised {
+            if self.doubts.iter().all(|known| known.name != doubt.name) {
+                self.doubts.push(doubt);
+            }
+        }
+        let [(trial, _)] = one;
+        Trial {
+            route_changes,
+            ..trial
+        }
     }
 }
 
@@ -167,6 +201,7 @@ pub fn measure(
         turns: variant.turns,
         trials: variant.trials,
         route_changes: variant.route_changes,
+        doubts: variant.doubts,
         compared: variant.comparison.map(Comparison::end),
     };
     Ok(Outcome {
@@ -196,6 +231,7 @@ pub(super) fn raise<'bed>(
             turns: Vec::new(),
             trials: Vec::new(),
             route_changes: None,
+            doubts: Vec::new(),
             comparison: None,
         });
     }

@@ -5,8 +5,9 @@ use super::sizes::repeat_void;
 use super::throughput::{self, first_burst};
 use super::{JobError, Judged, Phase, ResultObserver, Trials, keep, on_ports};
 use crate::bed::Bed;
-use crate::doubt::few_route_changes;
+use crate::doubt;
 use crate::line;
+use crate::search::exit_program::{self, ExitProgram};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, SENDER_MAX};
 use crate::search::simulated::SimulatedPair;
@@ -103,6 +104,9 @@ trait Offers: Measurer {
 
     /// A wire in place of the router, where one can be laid.
     fn wire(&self) -> Result<Option<Wire>, TesterError>;
+
+    /// The receiver's program at the exit, timed at this load.
+    fn exit_program(&mut self, load: Rate) -> Result<Option<ExitProgram>, TesterError>;
 }
 
 impl Offers for Tester<'_> {
@@ -113,6 +117,10 @@ impl Offers for Tester<'_> {
     fn wire(&self) -> Result<Option<Wire>, TesterError> {
         Wire::lay(self.bed, &self.ways())
     }
+
+    fn exit_program(&mut self, load: Rate) -> Result<Option<ExitProgram>, TesterError> {
+        exit_program::measure(self, [load, load], None)
+    }
 }
 
 impl Offers for SimulatedPair {
@@ -121,6 +129,10 @@ impl Offers for SimulatedPair {
     }
 
     fn wire(&self) -> Result<Option<Wire>, TesterError> {
+        Ok(None)
+    }
+
+    fn exit_program(&mut self, _: Rate) -> Result<Option<ExitProgram>, TesterError> {
         Ok(None)
     }
 }
@@ -169,11 +181,11 @@ fn offer(
         Load::Max => sent(&measurer.burst(FIRST_BURST)?).min(SENDER_MAX),
     };
     let offer = Offer::new(rate, plan.time);
-    let (mut trials, mut changes) = (Vec::new(), Vec::new());
+    let (mut trials, mut tried) = (Vec::new(), Vec::new());
     for _ in 0..plan.trials {
         let (judged, disturbed) = repeat(measurer, load, offer, Phase::Fixed, told)?;
         trials.push(load_trial(&judged, disturbed));
-        changes.extend(judged.trial.route_changes);
+        tried.push((judged.trial, judged.verdict));
     }
     let wire = match plan.wire {
         true => measurer.wire()?,
@@ -184,13 +196,20 @@ fn offer(
         .map(|_| repeat(measurer, load, offer, Phase::Wire, told));
     let through_wire = through_wire.transpose()?;
     drop(wire);
+    let program = match &through_wire {
+        Some(_) => measurer.exit_program(rate)?,
+        None => None,
+    };
+    let around = measurer.surroundings();
+    let doubts = doubt::trials_doubts(&around, &tried);
     Ok(LoadLine {
         frame: measurer.frames().to_string(),
         load: load.to_string(),
-        receiver: measurer.surroundings().receiver.map(Into::into),
+        receiver: around.receiver.map(Into::into),
         trials,
         wire: through_wire.map(|(judged, disturbed)| load_trial(&judged, disturbed)),
-        doubts: few_route_changes(changes).iter().map(line::doubt).collect(),
+        exit_program_more_ns: program.map(|program| line::cost(program.more_ns)),
+        doubts: line::doubts(&doubts),
         other: Other::new(),
     })
 }

@@ -18,7 +18,7 @@ use crate::trial;
 use crate::trial::probe;
 use mpps_method::saturation::Saturation;
 use mpps_method::simulate::Properties;
-use mpps_method::{FrameSpec, Rate, SearchPlan, Span};
+use mpps_method::{FrameSpec, Rate, SearchPlan, Span, Stability};
 
 /// What to measure on a raised bed.
 #[derive(Clone, Debug)]
@@ -217,6 +217,9 @@ pub(super) fn find(
     let ceiling = saturated.ceiling;
     let highest = plan.maximum.map_or(ceiling, |maximum| maximum.min(ceiling));
     let gated = gate::pass(measurer, highest, trials)?;
+    if let Stability::Silent { trials } = gated.stability {
+        return Err(JobError::Silent { trials });
+    }
     let line = measurer.surroundings().line_rate;
     let range = (plan.minimum, link::highest(highest, line));
     let mut search = (plan.search).begin(range.0, range.1, start(&saturated))?;

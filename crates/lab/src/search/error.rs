@@ -17,6 +17,14 @@ pub enum JobError {
     /// Nothing came through the DUT.
     #[error(transparent)]
     Probe(#[from] ProbeError),
+    /// Nothing comes through the DUT any more.
+    #[error(
+        "the DUT forwarded frames at overload and forwards none since: no canary came in {trials} trials at a low load. Look for quotas, full tables and links that are down in it (nft list ruleset, ip -s link)"
+    )]
+    Silent {
+        /// Trials since.
+        trials: u32,
+    },
     /// Frames passed by the receiver at the DUT's exit, or came merged.
     #[error("{0}")]
     PastExit(Invalid),

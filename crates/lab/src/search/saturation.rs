@@ -61,6 +61,8 @@ pub struct Saturated {
     pub ceiling: Rate,
     /// Whether the DUT lost frames. If not, the tester was the limit.
     pub overloaded: bool,
+    /// Of the frames it lost at the load of the maximum, the share that its ring had taken, 0 to 1.
+    pub lost_inside_share: f64,
 }
 
 impl Saturated {
@@ -102,13 +104,19 @@ impl Saturated {
 #[derive(Default)]
 struct Series {
     blocks: Vec<Block>,
-    lost: bool,
+    lost_at_ring: u64,
+    lost_inside: u64,
 }
 
 impl Series {
     fn add(&mut self, trial: Trial) {
-        self.lost |= trial.ledger().lost_nic_ring + trial.ledger().lost_in_dut > 0;
+        self.lost_at_ring += trial.ledger().lost_nic_ring;
+        self.lost_inside += trial.ledger().lost_in_dut;
         self.blocks.push(block(trial));
+    }
+
+    const fn lost(&self) -> u64 {
+        self.lost_at_ring + self.lost_inside
     }
 
     fn saturation(&self) -> Option<Saturation> {
@@ -222,7 +230,7 @@ pub fn measure(
         let carried = wire.saturation();
         // Both or neither, where there is a wire: the cost pairs the first of each, and so on.
         let is_pair = carried.is_some() || wire.blocks.is_empty();
-        if let Some(found) = most.saturation().filter(|_| most.lost && is_pair) {
+        if let Some(found) = most.saturation().filter(|_| most.lost() > 0 && is_pair) {
             let load = little_more(found.forwarding.middle);
             let trial = run_at_overload(tester, load, Phase::Overload, trials)?;
             // A load that the router forwards is none.
@@ -259,7 +267,7 @@ pub fn measure(
         cost: cost.map(|cost| corrected(cost, exit_program.as_ref())),
         exit_program,
         ceiling: ceiling.unwrap_or(sends).min(SENDER_MAX),
-        overloaded: most.lost,
+        overloaded: most.lost() > 0,
         ..found
     })
 }
@@ -278,6 +286,7 @@ fn loads(most: &Series, little: &Series) -> Saturated {
     };
     Saturated {
         full_speed: FullSpeed::from_blocks(of_maximum.blocks.iter()),
+        lost_inside_share: of_maximum.lost_inside as f64 / of_maximum.lost().max(1) as f64,
         ..found
     }
 }
@@ -459,7 +468,8 @@ mod tests {
         };
         Series {
             blocks: vec![block; 4],
-            lost: true,
+            lost_at_ring: 1,
+            lost_inside: 0,
         }
     }
 

@@ -105,7 +105,7 @@ fn what_ended_the_search_is_told() {
     for (limit, words) in [
         (
             LimitedBy::Pause,
-            ", above it frames were lost in pauses only",
+            ", above it frames were lost at some moments only",
         ),
         (LimitedBy::Link, ", which is all that the link carries"),
         (LimitedBy::MaxRate, ", the most that --max-rate allows"),
@@ -261,6 +261,21 @@ fn a_cost_near_zero_is_a_bound() {
     let cost = cheap.overload.cost.as_mut().expect("a cost");
     cost.router_ns.high = 1.9;
     assert!(headline(&cheap).contains(" router less than 2 ns,"));
+}
+
+#[test]
+fn a_cost_without_the_exit_program_is_a_bound() {
+    let untimed = Doubt {
+        name: EXIT_UNTIMED.to_owned(),
+        ..Doubt::default()
+    };
+    let row = ResultLine {
+        doubts: vec![untimed],
+        ..line()
+    };
+    let text = headline(&row);
+    let words = "A frame costs the router at least 219 ns, the bed 430.";
+    assert!(text.ends_with(words), "{text}");
 }
 
 /// A load that passed was forwarded: the maximum cannot be below it, whatever overload said.

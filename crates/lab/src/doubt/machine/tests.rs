@@ -6,21 +6,6 @@ use mpps_method::saturation::Window;
 use mpps_method::{CpuExchange, CpuSpeed, LimitedBy, Stability};
 
 #[test]
-fn a_maximum_of_few_trials_is_doubted() {
-    let of = |trials| {
-        let interval = Interval::from_samples(&[1e6]).expect("a number");
-        few_overloads(&Saturation {
-            forwarding: interval,
-            trials,
-            ..Saturation::default()
-        })
-    };
-    assert!(of(1).is_some_and(|doubt| doubt.seen.ends_with("stands on 1 trial")));
-    assert!(of(2).is_some_and(|doubt| doubt.seen.ends_with("stands on 2 trials")));
-    assert_eq!((of(0), of(3)), (None, None));
-}
-
-#[test]
 fn a_cost_of_two_pairs_is_doubted() {
     let of = |pairs| {
         let part = Interval::default();
@@ -276,58 +261,6 @@ fn a_search_slower_than_the_gate_is_doubted() {
         seen.starts_with("CPU 1 took up to 50 % longer for fixed work, beside 2 of 3 trials"),
         "{seen}"
     );
-}
-
-#[test]
-fn a_rate_that_depends_on_the_load_is_doubted() {
-    let at = |offered, forwarded: f64| {
-        let around = |middle: f64| Interval {
-            low: 0.98 * middle,
-            middle,
-            high: 1.02 * middle,
-        };
-        Some(Saturation {
-            offered: around(offered),
-            forwarding: around(forwarded),
-            ..Saturation::default()
-        })
-    };
-    let both = |most| Saturated {
-        at_most: at(4.5e6, most),
-        at_little_more: at(2.6e6, 1.75e6),
-        ..Saturated::default()
-    };
-    let seen = |most| load_dependent(&both(most)).map(|doubt| doubt.seen);
-    assert_eq!(
-        seen(2.3e6).as_deref(),
-        Some(
-            "the router forwarded 2.300 Mfps at 4.500 Mfps offered, but 1.750 Mfps at 2.600 Mfps offered"
-        )
-    );
-    // Within a tenth, and less at the highest load, which is printed as the rate at maximum offered load.
-    assert_eq!([1.9e6, 1.2e6].map(seen), [None, None]);
-    // In another state, and of disturbed windows alone.
-    let state = |work_ns| Saturation {
-        distance_ns: Some(80.0),
-        work_ns: Some(work_ns),
-        ..at(2.6e6, 1.75e6).expect("a rate")
-    };
-    let mut moved = both(2.3e6);
-    moved.at_most = moved.at_most.map(|most| Saturation {
-        distance_ns: Some(80.0),
-        work_ns: Some(150.0),
-        ..most
-    });
-    moved.at_little_more = Some(state(150.0));
-    assert!(load_dependent(&moved).is_some());
-    moved.at_little_more = Some(state(300.0));
-    assert_eq!(load_dependent(&moved), None);
-    let mut bound = both(2.3e6);
-    bound.at_little_more = bound.at_little_more.map(|little| Saturation {
-        only_disturbed: true,
-        ..little
-    });
-    assert_eq!(load_dependent(&bound), None);
 }
 
 #[test]

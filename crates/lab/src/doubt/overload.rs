@@ -1,0 +1,147 @@
+//! Doubts about overload: whether the maximum forwarding rate is the router's, and agrees with what other trials forwarded.
+
+use super::limit::{INSIDE, lossy_at};
+use super::machine::QUIETER;
+use super::{Doubt, Weighed, Weight};
+use crate::search::saturation::Saturated;
+use mpps_method::distance::At;
+use mpps_method::interval::RUNS_APART;
+use mpps_method::limit::BUSY;
+use mpps_method::saturation::Saturation;
+use mpps_method::{Outcome, Rate};
+
+/// Two overloads are told apart by more than this.
+const LOADS_APART: f64 = 1.1;
+/// A load that passed is above overload's rate by more than runs differ.
+const ABOVE: f64 = 1.0 + 2.0 * RUNS_APART;
+/// A router forwards less than this share of its rate at overload only if something has changed.
+const SLOWER: f64 = 0.8;
+/// With a smaller share of the frames lost, the losses themselves hardly slow a router.
+const FEW_LOST: f64 = 0.1;
+
+pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
+    let (saturated, searched) = (weighed.saturated, weighed.searched);
+    let maximum = saturated.maximum();
+    let evidence = searched.evidence.as_ref().and_then(At::mostly);
+    let above = match (searched.result.outcome, maximum) {
+        (Outcome::Found { lossless, .. }, Some(maximum)) => {
+            passed_above(lossless, maximum, evidence)
+        }
+        _ => None,
+    };
+    let doubts = [
+        slower_later(weighed),
+        dropped_inside(saturated),
+        above,
+        maximum.and_then(few_overloads),
+        load_dependent(saturated),
+    ];
+    doubts.into_iter().flatten().collect()
+}
+
+/// In the search the router forwarded far less than at overload, with its CPU as busy and in the same state of the machine.
+/// Many losses slow it too, so few count.
+fn slower_later(weighed: &Weighed<'_>) -> Option<Doubt> {
+    let (Outcome::Found {
+        lossy: Some(failed),
+        ..
+    }
+    | Outcome::NoneLossless { lowest: failed, .. }) = weighed.searched.result.outcome
+    else {
+        return None;
+    };
+    let maximum = weighed.saturated.maximum()?;
+    let trial = lossy_at(&weighed.searched.trials, failed)?;
+    let (busy, lost) = (trial.busiest_share()?, trial.loss_ratio()?);
+    let forwarded = trial.forwarding_rate()?;
+    let states = maximum.state().zip(At::mostly(trial));
+    let is_alike = states.is_none_or(|(one, other)| one.is_same(&other));
+    let is_slower = forwarded.fps() < SLOWER * maximum.forwarding.of_runs().low;
+    (is_alike && is_slower && busy >= BUSY && lost < FEW_LOST).then(|| Doubt {
+        name: "slower-than-overload",
+        weight: Weight::Another(3),
+        seen: format!(
+            "in the search the router forwarded {forwarded} with its CPU {:.0} % busy, but {} at overload",
+            busy * 100.0,
+            Rate::from_fps(maximum.forwarding.middle)
+        ),
+        why: "Something made each frame dearer since: rules, routes or programs that came later, or the machine. The maximum and the cost hold for the time before.",
+        next: "Check what the set-up script still changes while mpps measures, and run again.",
+    })
+}
+
+/// At overload the router dropped most of what it lost itself.
+fn dropped_inside(saturated: &Saturated) -> Option<Doubt> {
+    let share = saturated.lost_inside_share;
+    (saturated.overloaded && share > INSIDE).then(|| Doubt {
+        name: "dropped-inside",
+        weight: Weight::Shifted(3),
+        seen: format!(
+            "of the frames lost at overload {:.0} % were dropped inside the router, behind its ring",
+            share * 100.0
+        ),
+        why: "A router short of CPU time loses frames at its ring. This one drops them itself: a policer, a rule, a quota or a queue.",
+        next: "Look for its drops (nft list ruleset, tc -s qdisc, nstat), or ask mpps explain for them.",
+    })
+}
+
+/// The router forwards more at the highest load than at the lower overload, in one state of the machine.
+fn load_dependent(saturated: &Saturated) -> Option<Doubt> {
+    let most = saturated.at_most.as_ref()?;
+    let little = saturated.at_little_more.as_ref()?;
+    let is_one_state = most
+        .state()
+        .zip(little.state())
+        .is_none_or(|(one, other)| one.is_same(&other));
+    let is_apart = most.forwarding.low > little.forwarding.high
+        && most.forwarding.middle > LOADS_APART * little.forwarding.middle;
+    let at = |found: &Saturation| {
+        let [forwarded, offered] = [found.forwarding, found.offered];
+        let [forwarded, offered] = [forwarded, offered].map(|of| Rate::from_fps(of.middle));
+        format!("{forwarded} at {offered} offered")
+    };
+    // On disturbed windows a rate is a bound from below.
+    let is_known = !most.only_disturbed && !little.only_disturbed;
+    (is_one_state && is_known && is_apart).then(|| Doubt {
+        name: "load-dependent",
+        weight: Weight::Unsure(2),
+        seen: format!("the router forwarded {}, but {}", at(most), at(little)),
+        why: "A frame costs less at the highest load. The maximum forwarding rate and the cost of a frame hold for that load alone.",
+        next: "Use the rate without loss for lower loads. mpps loss shows what is forwarded at each load.",
+    })
+}
+
+/// A load passed that is well above what overload's median trial forwarded, in the same state of the machine. Beyond the
+/// interval the result's sentence says so.
+fn passed_above(passed: Rate, maximum: &Saturation, evidence: Option<At>) -> Option<Doubt> {
+    let forwarded = maximum.forwarding.of_runs();
+    let is_one_state =
+        (maximum.state().zip(evidence)).is_none_or(|(one, other)| one.is_same(&other));
+    let is_above = passed.fps() > ABOVE * forwarded.middle && passed.fps() <= forwarded.high;
+    (is_one_state && is_above).then(|| Doubt {
+        name: "passed-above-maximum",
+        weight: Weight::Unsure(2),
+        seen: format!(
+            "{passed} passed without loss, but overload forwarded {} in the median",
+            Rate::from_fps(forwarded.middle)
+        ),
+        why: "The maximum forwarding rate is the highest at any load (RFC 2285), so it is at least what passed. The machine was slower at overload, or overload slows the router.",
+        next: QUIETER,
+    })
+}
+
+fn few_overloads(maximum: &Saturation) -> Option<Doubt> {
+    maximum.has_few_trials().then(|| Doubt {
+        name: "few-overload-trials",
+        weight: Weight::Unsure(1),
+        seen: match maximum.trials {
+            1 => "the maximum forwarding rate stands on 1 trial".to_owned(),
+            trials => format!("the maximum forwarding rate stands on {trials} trials"),
+        },
+        why: "The other trials do not count: the CPUs were in another state, or the machine disturbed them. The interval is the range of the windows that count.",
+        next: QUIETER,
+    })
+}
+
+#[cfg(test)]
+mod tests;
