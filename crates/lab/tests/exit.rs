@@ -16,7 +16,7 @@ use mpps_lab::search::exit_program;
 use mpps_lab::search::link::Link;
 use mpps_lab::tester::{
     Fault, NoExit, PlantedFault, PortKind, Receiver, ReceiverMode, ReceiverPlace, ReceiverPlan,
-    Tester, TesterError, receiver_place,
+    Tester, TesterError, Wire, receiver_place, ways,
 };
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
@@ -265,6 +265,9 @@ fn what_an_exit_cannot_measure_is_refused() {
     );
     let why = NoExit::Queued("mC".to_owned(), "tbf".to_owned());
     assert_no_exit(&bed, &traffic(), &why);
+    // A wire's frames would pass the shaper.
+    let wire = Wire::lay(&bed, &ways(&bed, false)).expect("asked");
+    assert!(wire.is_none());
     in_dut(&bed, "tc qdisc del dev mC root");
     in_dut(&bed, "tc qdisc add dev mC clsact");
     // A clsact qdisc without filters is in nobody's way.

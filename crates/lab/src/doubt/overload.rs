@@ -18,6 +18,10 @@ const ABOVE: f64 = 1.0 + 2.0 * RUNS_APART;
 const SLOWER: f64 = 0.8;
 /// With a smaller share of the frames lost, the losses themselves hardly slow a router.
 const FEW_LOST: f64 = 0.1;
+/// A mean this far below the median tells of pauses.
+const BELOW_MEDIAN: f64 = 0.95;
+/// With a larger share of its windows in another state, the mean is that of several.
+const OTHERS_FEW: f64 = 0.05;
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let (saturated, searched) = (weighed.saturated, weighed.searched);
@@ -33,6 +37,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         slower_later(weighed),
         dropped_inside(saturated),
         above,
+        maximum.and_then(|maximum| below_median(maximum, saturated.mean_fps?)),
         maximum.and_then(few_overloads),
         load_dependent(saturated),
     ];
@@ -127,6 +132,24 @@ fn passed_above(passed: Rate, maximum: &Saturation, evidence: Option<At>) -> Opt
         ),
         why: "The maximum forwarding rate is the highest at any load (RFC 2285), so it is at least what passed. The machine was slower at overload, or overload slows the router.",
         next: QUIETER,
+    })
+}
+
+/// The windows' mean is well below their median, though no disturbance was seen in them: now and then the router forwards less.
+fn below_median(maximum: &Saturation, mean_fps: f64) -> Option<Doubt> {
+    // Windows of another state of the machine have a doubt of their own.
+    let is_one_state = f64::from(maximum.other_state) <= OTHERS_FEW * f64::from(maximum.windows);
+    let median = maximum.forwarding.middle;
+    (is_one_state && mean_fps < BELOW_MEDIAN * median).then(|| Doubt {
+        name: "pauses-at-overload",
+        weight: Weight::Shifted(4),
+        seen: format!(
+            "at overload the router forwarded {} on average, but {} in the median window",
+            Rate::from_fps(mean_fps),
+            Rate::from_fps(median)
+        ),
+        why: "Now and then it forwards less or nothing: a task of its own has its CPU, or a timer stops it. The maximum is that of the time between.",
+        next: "Look for the router's own tasks among the doubts and in the record (`dut_tasks`). Quote the average for a router that is always so.",
     })
 }
 

@@ -63,6 +63,8 @@ pub struct Saturated {
     pub overloaded: bool,
     /// Of the frames it lost at the load of the maximum, the share that its ring had taken, 0 to 1.
     pub lost_inside_share: f64,
+    /// What it forwarded there on average over all undisturbed windows, frames/s.
+    pub mean_fps: Option<f64>,
 }
 
 impl Saturated {
@@ -113,6 +115,16 @@ impl Series {
         self.lost_at_ring += trial.ledger().lost_nic_ring;
         self.lost_inside += trial.ledger().lost_in_dut;
         self.blocks.push(block(trial));
+    }
+
+    fn mean_fps(&self) -> Option<f64> {
+        let windows = self.blocks.iter().flat_map(|block| &block.windows);
+        let (mut frames, mut time_s) = (0_u64, 0.0);
+        for window in windows.filter(|window| !window.disturbed) {
+            frames += window.forwarded;
+            time_s += window.duration.as_secs_f64();
+        }
+        (time_s > 0.0).then(|| frames as f64 / time_s)
     }
 
     const fn lost(&self) -> u64 {
@@ -286,6 +298,7 @@ fn loads(most: &Series, little: &Series) -> Saturated {
     };
     Saturated {
         full_speed: FullSpeed::from_blocks(of_maximum.blocks.iter()),
+        mean_fps: of_maximum.mean_fps(),
         lost_inside_share: of_maximum.lost_inside as f64 / of_maximum.lost().max(1) as f64,
         ..found
     }

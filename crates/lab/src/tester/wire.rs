@@ -4,6 +4,7 @@ use crate::bed::Bed;
 use crate::tester::Tester;
 use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
+use crate::tester::ports::exit_place;
 use crate::tester::programs;
 use crate::tester::ways::Way;
 use mpps_ebpf::instruments::wire::{WireSkel, WireSkelBuilder};
@@ -16,13 +17,17 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Puts the wire between the DUT's ports; `None` where the tester does not get at them, or the kernel lacks the hook.
+    /// Puts the wire between the DUT's ports; `None` where the tester does not get at them, or the kernel lacks the hook. Nor
+    /// where the outgoing port has a queueing discipline: the wire's frames would pass it, and its time count as the bed's.
     pub fn lay(bed: &Bed, ways: &[Way<'_>]) -> Result<Option<Self>, TesterError> {
         let mut in_path = Vec::new();
         for way in ways {
             let Some(dut) = way.dut else {
                 return Ok(None);
             };
+            if exit_place::queue_of(dut.outgoing)?.is_some() {
+                return Ok(None);
+            }
             let mut open = programs::open(WireSkelBuilder::default(), "open the wire")?;
             let rodata = programs::constants(&mut open.maps.rodata_data, "wire rodata")?;
             rodata.other_port = dut.outgoing.ifindex;

@@ -166,3 +166,22 @@ fn a_maximum_of_few_trials_is_doubted() {
     assert!(of(2).is_some_and(|doubt| doubt.seen.ends_with("stands on 2 trials")));
     assert_eq!((of(0), of(3)), (None, None));
 }
+
+#[test]
+fn a_mean_below_the_median_is_doubted() {
+    let maximum = |other_state| Saturation {
+        forwarding: Interval::from_value(2.56e6),
+        windows: 200,
+        other_state,
+        ..Saturation::default()
+    };
+    let seen = |mean, others| below_median(&maximum(others), mean).map(|doubt| doubt.seen);
+    assert_eq!(
+        seen(2.29e6, 4).as_deref(),
+        Some(
+            "at overload the router forwarded 2.290 Mfps on average, but 2.560 Mfps in the median window"
+        )
+    );
+    assert_eq!(seen(2.5e6, 4), None);
+    assert_eq!(seen(2.29e6, 40), None, "another state");
+}
