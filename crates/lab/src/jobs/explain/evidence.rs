@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 /// The place of drops at the ring behind the virtual NIC.
 pub(super) const NIC_RING: &str = "virtual NIC's ring";
+/// The place of drops that the kernel gives a reason for.
+pub(super) const ROUTER: &str = "router";
 
 /// Counters at one moment.
 pub(super) struct Counters {
@@ -82,7 +84,7 @@ impl Counters {
         ];
         let since = |(reason, count): (&String, &u64)| {
             let earlier = before.drops.get(reason).copied().unwrap_or(0);
-            drops("router", Some(reason), count - earlier)
+            drops(ROUTER, Some(reason), count - earlier)
         };
         all.extend(self.drops.iter().map(since));
         all.retain(|drops| drops.frames > 0);

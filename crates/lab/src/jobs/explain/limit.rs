@@ -1,6 +1,6 @@
 //! What limits the router, and the stage and function that a frame's time goes to.
 
-use super::evidence::NIC_RING;
+use super::evidence::{NIC_RING, ROUTER};
 use super::load::Saturated;
 use crate::doubt::overload_limit;
 use crate::search::saturation;
@@ -37,9 +37,12 @@ pub(super) fn in_words(
     limited_by: LimitedBy,
 ) -> String {
     let who = match limited_by {
-        LimitedBy::Dut => evidence.and_then(one_of_several).unwrap_or_else(|| {
-            "The router's CPU is the limit".to_owned() + &locked(load, evidence).unwrap_or_default()
-        }),
+        LimitedBy::Dut => evidence
+            .and_then(|evidence| own_drops(evidence).or_else(|| one_of_several(evidence)))
+            .unwrap_or_else(|| {
+                "The router's CPU is the limit".to_owned()
+                    + &locked(load, evidence).unwrap_or_default()
+            }),
         LimitedBy::Tester => "The tester is the limit: the router forwarded all of it".to_owned(),
         LimitedBy::SharedCpu => "A CPU that router and tester share is the limit".to_owned(),
         _ => unknown(load, evidence),
@@ -62,6 +65,23 @@ pub(super) fn in_words(
         "{who}. Of the {:.0} ns outside virtual NIC and exit the stage {} takes most: {:.0} ns{function}",
         load.router_ns, hottest.part, hottest.ns.median
     )
+}
+
+/// A router that drops most of what it loses itself: one short of CPU time loses frames at its ring.
+fn own_drops(evidence: &Evidence) -> Option<String> {
+    let at = |place: &'static str| evidence.drops.iter().filter(move |one| one.place == place);
+    let sum = |place| at(place).map(|one| one.frames).sum::<u64>();
+    let (own, ring) = (sum(ROUTER), sum(NIC_RING));
+    let most = at(ROUTER).max_by_key(|one| one.frames)?;
+    let reason = most.reason.as_ref();
+    let reason = reason.map_or(String::new(), |reason| {
+        format!(", most of them as {reason}")
+    });
+    (own > ring).then(|| {
+        format!(
+            "The router's own drops are the limit: it dropped {own} frames itself{reason}, and its ring {ring}"
+        )
+    })
 }
 
 /// One of the router's CPUs that has no time left while another has: its queue gets more of the frames.
@@ -210,6 +230,15 @@ mod tests {
             "The virtual NIC's ring is the limit: it dropped 900 frames while the router's CPU was 72 % busy, so it filled \
              up while that CPU paused"
         );
+        evidence.drops[0] = Drops {
+            reason: Some("NETFILTER_DROP".to_owned()),
+            ..drops("router", 1_000)
+        };
+        assert_eq!(
+            told(&load, &evidence, LimitedBy::Dut),
+            "The router's own drops are the limit: it dropped 1000 frames itself, most of them as NETFILTER_DROP, and its ring 900"
+        );
+        evidence.drops[0] = drops("router", 4);
         load.busy_share = 0.96;
         let unknown = told(&load, &evidence, LimitedBy::Disturbed);
         assert!(
