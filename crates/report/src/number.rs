@@ -94,7 +94,9 @@ impl Known {
     }
 
     fn unit(self) -> Unit {
-        let (exponent, letter, word) = match self.value {
+        let step = 10_f64.powi(self.last);
+        // As it is written: 999.9 thousand, of which two digits are known, is a million.
+        let (exponent, letter, word) = match (self.value / step).round() * step {
             value if value >= 999_500.0 => (6, "M", " million"),
             value if value >= 999.5 => (3, "k", " thousand"),
             _ => (0, "", ""),

@@ -11,6 +11,7 @@ fn digits_follow_the_interval() {
     assert_eq!(words(528_700.0, 27_000.0), "530 thousand");
     assert_eq!(words(528_700.0, 9_000.0), "529 thousand");
     assert_eq!(words(999_700.0, 9_000.0), "1.000 million");
+    assert_eq!(words(999_300.0, 80_000.0), "1.00 million");
     assert_eq!(words(850.0, 20.0), "850");
     assert_eq!(Known::new(10_000.0, 0.0).short(), "10.00k");
     assert_eq!(Known::new(225.3, 12.0).plain(), "225");
