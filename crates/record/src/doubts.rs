@@ -14,3 +14,5 @@ pub const LOST_DISTURBED: &str = "lost-disturbed";
 pub const TESTER_NEAR_CEILING: &str = "tester-near-ceiling";
 /// Of a frame's cost whose router's part may be too small.
 pub const EXIT_UNTIMED: &str = "exit-untimed";
+/// Of a router whose work was done by other CPUs than its own too.
+pub const WORK_ELSEWHERE: &str = "work-elsewhere";

@@ -8,6 +8,7 @@ use crate::exit::Exit;
 use crate::outcome::{Outcome, View, is_simulated, machine, worst};
 use anyhow::Result;
 use mpps_method::Span;
+use mpps_record::doubts::WORK_ELSEWHERE;
 use mpps_record::{Direction, LoadLine, LoadTrial, Run, TrialLine, Verdict};
 use mpps_report::number::{self, Known};
 use serde_json::{Value, json};
@@ -144,7 +145,10 @@ fn remarks(load: &LoadLine, Tried { found, line }: Tried<'_>, wire: Option<Tried
     if let (Some(total), Some(through_wire)) = (found.ns_per_frame, wire.found.ns_per_frame) {
         let more = load.exit_program_more_ns.map_or(0.0, |more| more.median);
         let bed = through_wire - more;
-        let parts = if total > bed {
+        let is_elsewhere = (load.doubts.iter()).any(|doubt| doubt.name == WORK_ELSEWHERE);
+        let parts = if is_elsewhere {
+            "other CPUs did some of its work".to_owned()
+        } else if total > bed {
             let [router, bed] =
                 [total - bed, bed].map(|ns| Known::new(ns, 2.0 * NEIGHBOURS_APART * total).plain());
             format!("about {router} the router, {bed} the bed")

@@ -11,8 +11,8 @@ use mpps_method::{Claim, LimitedBy, Outcome, Rate, SearchPlan, Trial, Verdict, c
 /// A load below this share of the maximum forwarding rate is less than it, however wide the interval of that is.
 const MAXIMUM_SHARE: f64 = 0.95;
 
-/// A router that drops a larger share of what it loses behind its ring is not short of CPU time: that fills the ring.
-pub(super) const INSIDE: f64 = 0.5;
+/// A router that drops a larger share of what its ring took is limited by what drops it. One short of CPU time fills its ring.
+pub(super) const INSIDE: f64 = 0.1;
 
 /// What the rate found says of the DUT.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -181,8 +181,8 @@ pub(super) fn lossy_at(trials: &[(Trial, Verdict)], rate: Rate) -> Option<&Trial
     trials.iter().find(is_lossy).map(|(trial, _)| trial)
 }
 
-/// What limits the maximum forwarding rate. The router's CPU does where it was busy, the router where it dropped most of
-/// what it lost itself, or where the search saw it lose frames to the end. `None` where that rate was not measured.
+/// What limits the maximum forwarding rate. The router's CPU does where it was busy, the router where it dropped much of
+/// what its ring took, or where the search saw it lose frames to the end. `None` where that rate was not measured.
 pub(super) fn forwarding_limit(
     cpus_shared: bool,
     saturated: &Saturated,

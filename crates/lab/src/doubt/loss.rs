@@ -8,8 +8,54 @@ use mpps_method::{LimitedBy, Outcome, Rate, Trial, Verdict};
 /// Loss that begins after this share of a trial was preceded by more than unrest.
 const LATE: f64 = 0.1;
 
+/// Trials that lose frames at any load are so many at least.
+const LOSING_TRIALS: usize = 3;
+/// Their loads are apart by more than a step of the search.
+const APART: f64 = 1.05;
+/// A larger share of the frames is no rare loss, and the gate tells of it.
+const RARE: f64 = 1e-4;
+
 /// Only of a loss that is not the tester's doing.
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
+    let mut doubts = of_failed_load(weighed);
+    doubts.extend(at_any_load(&weighed.searched.trials));
+    doubts
+}
+
+/// A few frames lost behind the ring and none at it, trial by trial and at several loads: the router itself loses them.
+fn at_any_load(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let loses = |trial: &&Trial| {
+        let (ledger, counts) = (trial.ledger(), trial.counts());
+        let is_rare = ledger.lost_in_dut as f64 <= RARE * counts.sent as f64;
+        ledger.lost_in_dut > 0 && ledger.lost_nic_ring == 0 && is_rare
+    };
+    let losing: Vec<&Trial> = trials
+        .iter()
+        .map(|(trial, _)| trial)
+        .filter(loses)
+        .collect();
+    let load = |trial: &&Trial| trial.offered.fps();
+    let lowest = losing.iter().map(load).fold(f64::INFINITY, f64::min);
+    let highest = losing.iter().map(load).fold(0.0, f64::max);
+    let sum = |of: fn(&Trial) -> u64| trials.iter().map(|(trial, _)| of(trial)).sum::<u64>();
+    let (lost, sent) = (
+        sum(|trial| trial.ledger().lost_in_dut),
+        sum(|trial| trial.counts().sent),
+    );
+    (losing.len() >= LOSING_TRIALS && highest > APART * lowest).then(|| Doubt {
+        name: "loss-at-any-load",
+        weight: Weight::Another(1),
+        seen: format!(
+            "the router itself lost {lost} of {sent} frames, behind its ring and at loads from {} to {}",
+            Rate::from_fps(lowest),
+            Rate::from_fps(highest)
+        ),
+        why: "Such loss does not depend on load, so chance decided which load passed. The rate without loss says little.",
+        next: "Look for what drops them (nft list ruleset, nstat), or search with --goal pdr, which allows a share of loss.",
+    })
+}
+
+fn of_failed_load(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let is_seen = matches!(
         weighed.limited_by,
         Some(LimitedBy::Dut | LimitedBy::Pause | LimitedBy::Trials)
@@ -122,7 +168,7 @@ fn while_idle(rate: Rate, trials: &[(Trial, Verdict)]) -> Option<Doubt> {
 mod tests {
     use super::super::tests::{bound_by_loss, bound_by_these, found_by, result};
     use super::*;
-    use mpps_method::{Losses, Span};
+    use mpps_method::{Counts, Direction, Ledger, Losses, Span};
 
     fn names(searched: &Searched, ring_frames: u32) -> Vec<&'static str> {
         let Outcome::Found {
@@ -151,6 +197,52 @@ mod tests {
         // The receiver does not know which frames came.
         assert_eq!(names(bound_by_loss(0.6)), ["loss-while-idle"]);
         assert!(names(bound_by_loss(0.95)).is_empty());
+    }
+
+    #[test]
+    fn a_few_frames_at_several_loads_are_the_routers() {
+        let trial = |fps: f64, inside: u64, ring: u64| {
+            let counts = Counts {
+                sent: 600_000,
+                ..Counts::default()
+            };
+            let ledger = Ledger {
+                lost_in_dut: inside,
+                lost_nic_ring: ring,
+                ..Ledger::default()
+            };
+            let trial = Trial {
+                offered: Rate::from_fps(fps),
+                directions: vec![Direction { counts, ledger }],
+                ..Trial::default()
+            };
+            (
+                trial,
+                Verdict::Lossy {
+                    lost: inside + ring,
+                },
+            )
+        };
+        let lossless = (trial(6e5, 0, 0).0, Verdict::Lossless);
+        let rare = [
+            trial(6e5, 1, 0),
+            trial(1.2e6, 2, 0),
+            trial(2e6, 1, 0),
+            lossless.clone(),
+        ];
+        let seen = at_any_load(&rare).map(|doubt| doubt.seen);
+        assert_eq!(
+            seen.as_deref(),
+            Some(
+                "the router itself lost 4 of 2400000 frames, behind its ring and at loads from 600.0 kfps to 2.000 Mfps"
+            )
+        );
+        let one_load = [1, 2, 1].map(|lost| trial(1.2e6, lost, 0));
+        assert_eq!(at_any_load(&one_load), None);
+        let at_ring = [6e5, 1.2e6, 2e6].map(|fps| trial(fps, 1, 500));
+        assert_eq!(at_any_load(&at_ring), None);
+        let much = [6e5, 1.2e6, 2e6].map(|fps| trial(fps, 30_000, 0));
+        assert_eq!(at_any_load(&much), None);
     }
 
     #[test]

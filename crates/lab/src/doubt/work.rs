@@ -2,6 +2,7 @@
 
 use super::{Doubt, Weight};
 use mpps_method::{ChangesMade, CpuBusy, CpuTasks, CpuWork, Rules, Span, Trial, Verdict};
+use mpps_record::doubts::WORK_ELSEWHERE;
 use std::collections::BTreeMap;
 
 /// Busy times are compared over trials of this length: the kernel counts in ticks of 10 ms.
@@ -127,7 +128,7 @@ fn work_elsewhere(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     let (cpu, packets) = packets.into_iter().max_by_key(|(_, packets)| *packets)?;
     let many = frames > 0 && packets as f64 > UNCOUNTED * frames as f64;
     many.then(|| Doubt {
-        name: "work-elsewhere",
+        name: WORK_ELSEWHERE,
         weight: Weight::Another(11),
         seen: format!(
             "CPU {cpu} is not a CPU of the DUT, and took {packets} packets while {frames} frames came back"

@@ -61,9 +61,9 @@ pub struct Saturated {
     pub ceiling: Rate,
     /// Whether the DUT lost frames. If not, the tester was the limit.
     pub overloaded: bool,
-    /// Of the frames it lost at the load of the maximum, the share that its ring had taken, 0 to 1.
+    /// Of the frames that its ring took, the share that it lost, 0 to 1; the larger one of both loads.
     pub lost_inside_share: f64,
-    /// What it forwarded there on average over all undisturbed windows, frames/s.
+    /// What it forwarded at the load of the maximum on average over all undisturbed windows of its state, frames/s.
     pub mean_fps: Option<f64>,
 }
 
@@ -108,19 +108,28 @@ struct Series {
     blocks: Vec<Block>,
     lost_at_ring: u64,
     lost_inside: u64,
+    taken: u64,
 }
 
 impl Series {
     fn add(&mut self, trial: Trial) {
         self.lost_at_ring += trial.ledger().lost_nic_ring;
         self.lost_inside += trial.ledger().lost_in_dut;
+        self.taken += trial.ledger().nic_accepted;
         self.blocks.push(block(trial));
     }
 
-    fn mean_fps(&self) -> Option<f64> {
+    fn lost_inside_share(&self) -> f64 {
+        self.lost_inside as f64 / self.taken.max(1) as f64
+    }
+
+    /// Over the undisturbed windows of this state, or of all.
+    fn mean_fps(&self, place: Option<Place>) -> Option<f64> {
+        let counts =
+            |window: &&Window| !window.disturbed && place.is_none_or(|place| place.holds(window));
         let windows = self.blocks.iter().flat_map(|block| &block.windows);
         let (mut frames, mut time_s) = (0_u64, 0.0);
-        for window in windows.filter(|window| !window.disturbed) {
+        for window in windows.filter(counts) {
             frames += window.forwarded;
             time_s += window.duration.as_secs_f64();
         }
@@ -298,8 +307,8 @@ fn loads(most: &Series, little: &Series) -> Saturated {
     };
     Saturated {
         full_speed: FullSpeed::from_blocks(of_maximum.blocks.iter()),
-        mean_fps: of_maximum.mean_fps(),
-        lost_inside_share: of_maximum.lost_inside as f64 / of_maximum.lost().max(1) as f64,
+        mean_fps: of_maximum.mean_fps(found.maximum().and_then(|found| found.place)),
+        lost_inside_share: most.lost_inside_share().max(little.lost_inside_share()),
         ..found
     }
 }
@@ -483,6 +492,7 @@ mod tests {
             blocks: vec![block; 4],
             lost_at_ring: 1,
             lost_inside: 0,
+            taken: 1,
         }
     }
 

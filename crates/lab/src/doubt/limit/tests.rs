@@ -253,7 +253,7 @@ fn the_router_limits_only_where_that_was_seen() {
     let tester = ForwardingLimit::Tester;
     assert_eq!(limit(1e6, 1.0, LimitedBy::Tester), (tester, tester));
     let policed = Saturated {
-        lost_inside_share: 0.9,
+        lost_inside_share: 0.48,
         ..saturated(2e6, 1.0)
     };
     let limit = forwarding_limit(false, &policed, Some(LimitedBy::Pause));

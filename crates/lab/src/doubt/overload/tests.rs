@@ -95,11 +95,11 @@ fn a_router_that_drops_itself_is_doubted() {
         dropped_inside(&saturated).map(|doubt| doubt.seen)
     };
     assert_eq!(
-        share(0.95, true).as_deref(),
-        Some("of the frames lost at overload 95 % were dropped inside the router, behind its ring")
+        share(0.48, true).as_deref(),
+        Some("at overload the router dropped 48 % of the frames that its ring took")
     );
-    assert_eq!(share(0.1, true), None);
-    assert_eq!(share(0.95, false), None);
+    assert_eq!(share(0.02, true), None);
+    assert_eq!(share(0.48, false), None);
 }
 
 /// 489 kfps were offered, of which all but 1 % came.
@@ -149,7 +149,7 @@ fn a_router_that_became_slower_is_doubted() {
     );
     assert_eq!(seen(1e6, 0.9, 484_000), None, "it had time left");
     assert_eq!(seen(520e3, 0.99, 484_000), None, "about the same");
-    assert_eq!(seen(1e6, 0.99, 400_000), None, "losses slow a router too");
+    assert_eq!(seen(600e3, 0.99, 440_000), None, "losses slow a router too");
 }
 
 #[test]
@@ -169,19 +169,16 @@ fn a_maximum_of_few_trials_is_doubted() {
 
 #[test]
 fn a_mean_below_the_median_is_doubted() {
-    let maximum = |other_state| Saturation {
+    let maximum = Saturation {
         forwarding: Interval::from_value(2.56e6),
-        windows: 200,
-        other_state,
         ..Saturation::default()
     };
-    let seen = |mean, others| below_median(&maximum(others), mean).map(|doubt| doubt.seen);
+    let seen = |mean| below_median(&maximum, mean).map(|doubt| doubt.seen);
     assert_eq!(
-        seen(2.29e6, 4).as_deref(),
+        seen(2.29e6).as_deref(),
         Some(
             "at overload the router forwarded 2.290 Mfps on average, but 2.560 Mfps in the median window"
         )
     );
-    assert_eq!(seen(2.5e6, 4), None);
-    assert_eq!(seen(2.29e6, 40), None, "another state");
+    assert_eq!(seen(2.5e6), None);
 }
