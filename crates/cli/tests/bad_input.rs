@@ -1,6 +1,6 @@
 //! Bad input is one line that names the remedy, exit code 2, and nothing touched.
 
-use crate::program::{self, Ended, Scratch, assert_gone, mpps, privileged, run, staged};
+use crate::program::{Ended, Scratch, assert_gone, mpps, privileged, run, staged};
 use std::os::unix::process::CommandExt;
 
 /// One line on stderr, nothing on stdout, exit code 2.
@@ -340,10 +340,8 @@ fn without_root_the_line_says_so() {
     if !privileged() {
         return;
     }
-    // Somewhere that nobody may read too, which the build folder need not be.
     let scratch = Scratch::new("nobody");
-    let copy = scratch.path("mpps");
-    std::fs::copy(program::MPPS, &copy).expect("copy the program");
+    let copy = scratch.program();
     for words in [
         &["throughput"][..],
         &["calibrate"],
@@ -385,8 +383,7 @@ fn a_look_without_root_says_what_it_lacks() {
         return;
     }
     let scratch = Scratch::new("look-nobody");
-    let copy = scratch.path("mpps");
-    std::fs::copy(program::MPPS, &copy).expect("copy the program");
+    let copy = scratch.program();
     let home = scratch.path("home");
     std::fs::create_dir(&home).expect("a folder");
     std::os::unix::fs::chown(&home, Some(65_534), Some(65_534)).expect("nobody's");

@@ -1,6 +1,6 @@
 //! `mpps doctor`: says what is there, is right where something is taken away, leaves nothing behind.
 
-use crate::program::{self, Ended, MPPS, Scratch, mpps, privileged, run, staged};
+use crate::program::{self, Ended, Scratch, mpps, privileged, run, staged};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
@@ -106,8 +106,7 @@ fn without_root_it_says_what_was_not_tried() {
         return;
     }
     let scratch = Scratch::new("doctor-nobody");
-    let copy = scratch.path("mpps");
-    std::fs::copy(MPPS, &copy).expect("copy the program");
+    let copy = scratch.program();
     let mut command = std::process::Command::new(&copy);
     command
         .args(["doctor", "--json"])

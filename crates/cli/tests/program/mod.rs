@@ -116,13 +116,28 @@ impl Scratch {
     pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("mpps-cli-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).expect("make folder");
+        for_everybody(&path);
         Self(path)
+    }
+
+    /// The program in it, as anybody may run it. The build folder need not be open to others.
+    pub fn program(&self) -> PathBuf {
+        let copy = self.path("mpps");
+        std::fs::copy(MPPS, &copy).expect("copy the program");
+        for_everybody(&copy);
+        copy
     }
 
     /// A file or folder in it.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
+}
+
+/// Whatever the umask.
+fn for_everybody(path: &Path) {
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(path, open).expect("set permissions");
 }
 
 impl Drop for Scratch {

@@ -8,6 +8,7 @@ use mpps_method::{LimitedBy, Outcome, Rate, Trial, Verdict};
 /// Loss that begins after this share of a trial was preceded by more than unrest.
 const LATE: f64 = 0.1;
 
+const SENDER_CAUGHT_UP: &str = "sender-caught-up";
 /// Trials that lose frames at any load are so many at least.
 const LOSING_TRIALS: usize = 3;
 /// Their loads are apart by more than a step of the search.
@@ -18,7 +19,11 @@ const RARE: f64 = 1e-4;
 /// Only of a loss that is not the tester's doing.
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let mut doubts = of_failed_load(weighed);
-    doubts.extend(at_any_load(&weighed.searched.trials));
+    if let Some(at_any_load) = at_any_load(&weighed.searched.trials) {
+        // What the router loses at any load, no sender caused.
+        doubts.retain(|doubt| doubt.name != SENDER_CAUGHT_UP);
+        doubts.push(at_any_load);
+    }
     doubts
 }
 
@@ -105,7 +110,7 @@ fn sender_caught_up(catch_up: CatchUp) -> Doubt {
     } = catch_up;
     let percent = frames as f64 / f64::from(ring) * 100.0;
     Doubt {
-        name: "sender-caught-up",
+        name: SENDER_CAUGHT_UP,
         weight: Weight::Shifted(4),
         seen: format!(
             "at {rate} the late sender sent {frames} frames back to back, {percent:.0} % of the ring; {lost} were lost"
