@@ -160,7 +160,7 @@ fn a_port_that_reflects_does_not_pass_both_ways() {
 
 #[test]
 fn frames_that_a_shaper_holds_count_as_lost() {
-    if !support::can_run() {
+    if !support::can_run_on_two_cpus() {
         return;
     }
     // 20 Mbit/s are 41 666 frames of 60 octets a second.

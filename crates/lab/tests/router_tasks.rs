@@ -46,7 +46,7 @@ fn of_sh(tasks: &[CpuTasks], cpu: usize) -> Option<u64> {
 
 #[test]
 fn a_task_of_the_router_is_named_and_voids_nothing() {
-    if !support::can_run() || support::plan().cpus.shared() {
+    if !support::can_run_on_two_cpus() {
         return;
     }
     let script = Script::new(&format!("{BUSY} &\n"));
@@ -80,7 +80,7 @@ impl Drop for Outside {
 
 #[test]
 fn the_same_task_outside_the_router_disturbs() {
-    if !support::can_run() || support::plan().cpus.shared() {
+    if !support::can_run_on_two_cpus() {
         return;
     }
     let bed = support::bed();
@@ -127,7 +127,7 @@ fn doubted_on(plan: &BedPlan, fps: f64, setup: &str, tries: u32, name: &str, cpu
 
 #[test]
 fn time_of_the_duts_cpu_that_nobody_counts_is_named() {
-    if !support::can_run() || support::plan().cpus.shared() {
+    if !support::can_run_on_two_cpus() {
         return;
     }
     let dut = support::plan().cpus.dut[0];
@@ -137,7 +137,7 @@ fn time_of_the_duts_cpu_that_nobody_counts_is_named() {
 
 #[test]
 fn frames_steered_to_another_cpu_are_named() {
-    if !support::can_run() || support::plan().cpus.shared() {
+    if !support::can_run_on_two_cpus() {
         return;
     }
     let sender = support::plan().cpus.sender();

@@ -95,7 +95,7 @@ fn a_real_time_program_is_a_disturbance() {
 /// A router that works in soft interrupts delays the watch's timer by its own work: that is no standing still.
 #[test]
 fn the_routers_own_soft_interrupts_are_no_stall() {
-    if !support::can_run() || support::plan().cpus.shared() {
+    if !support::can_run_on_two_cpus() {
         return;
     }
     let bed = Bed::raise(&BedPlan {

@@ -60,6 +60,17 @@ pub fn can_run() -> bool {
     true
 }
 
+/// Whether bed tests can run here with CPUs of their own for tester and DUT.
+pub fn can_run_on_two_cpus() -> bool {
+    if !can_run() {
+        return false;
+    }
+    if plan().cpus.shared() {
+        skip!("two CPUs");
+    }
+    true
+}
+
 /// As this process found its CPUs: raising a tester moves a thread to the tester's, and a plan made there afterwards
 /// would have tester and DUT share one.
 pub fn plan() -> BedPlan {
