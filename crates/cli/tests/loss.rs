@@ -90,6 +90,11 @@ fn a_policers_rate_is_seen_in_the_curve() {
         println!("SKIP: needs nft");
         return;
     }
+    // On a CPU that it shares the sender is late, and then sends more at once than this bucket holds.
+    if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 2) {
+        println!("SKIP: needs two CPUs");
+        return;
+    }
     let scratch = Scratch::new("loss-policer");
     let script = scratch.path("police");
     let rules = "#!/bin/sh\nset -e\nnft add table ip planted\n\
