@@ -514,8 +514,10 @@ fn every_program_loads() {
     if !is_root() {
         return;
     }
+    let mut loaded = Vec::new();
     macro_rules! load {
         ($($name:ident :: $builder:ident),+ $(,)?) => {$({
+            loaded.push(stringify!($name));
             let mut storage = MaybeUninit::uninit();
             let mut open = instruments::$name::$builder::default().open(&mut storage).expect("it opens");
             for mut map in open.open_object_mut().maps_mut() {
@@ -546,4 +548,15 @@ fn every_program_loads() {
         watch::WatchSkelBuilder,
         wire::WireSkelBuilder,
     );
+    // Where this runs away from its sources, as on another kernel, the list is not compared with them.
+    let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/src/instruments");
+    let files = std::fs::read_dir(sources).into_iter().flatten().flatten();
+    let names = files.filter_map(|file| file.file_name().into_string().ok());
+    let programs = names.filter_map(|name| Some(name.strip_suffix(".bpf.c")?.to_owned()));
+    for program in programs {
+        assert!(
+            loaded.contains(&program.as_str()),
+            "{program} was not loaded"
+        );
+    }
 }

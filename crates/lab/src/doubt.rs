@@ -21,11 +21,12 @@ mod work;
 
 pub use finding::{Finding, weigh};
 pub use frames::frame_doubts;
+pub(crate) use limit::DROPS_INSIDE;
 pub use limit::{ForwardingLimit, Reading, highest_allowed, overload_limit};
 pub use machine::{host_changed, other_run};
 pub use profile::{ProfileDoubts, profile_doubts};
 pub use why_lost::{CatchUp, WhyLost};
-pub use work::{few_route_changes, work_doubts};
+pub use work::{FEW_ROUTE_CHANGES, few_route_changes, work_doubts};
 
 use crate::search::Searched;
 use crate::search::gate::Gated;

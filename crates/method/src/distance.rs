@@ -46,6 +46,13 @@ impl At {
         self.work_ns.unwrap_or(f64::INFINITY)
     }
 
+    /// Whether both may be one state: what nobody timed may be any.
+    #[must_use]
+    pub fn may_be_same(one: Option<Self>, other: Option<Self>) -> bool {
+        one.zip(other)
+            .is_none_or(|(one, other)| one.is_same(&other))
+    }
+
     /// Whether the machine was in the same state, as far as anybody knows.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {

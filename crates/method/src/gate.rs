@@ -19,7 +19,7 @@ pub const SHARE: f64 = 0.05;
 /// So many are run at most: what the machine disturbs is repeated.
 pub const ATTEMPTS: u32 = 10;
 /// After so many without a single canary the DUT forwards nothing. Each of them waits long for one.
-const SILENT: u32 = 3;
+pub const SILENT: u32 = 3;
 /// A DUT this busy has too much to do, and no other reason to lose frames is needed.
 const BUSY: f64 = 0.95;
 
@@ -32,11 +32,8 @@ pub enum Stability {
     Overloaded,
     /// Frames were lost, and not for load.
     Unstable(Instability),
-    /// The DUT forwards nothing any more: no canary came in these trials.
-    Silent {
-        /// Trials run.
-        trials: u32,
-    },
+    /// The DUT forwards nothing any more: no canary came in [`SILENT`] trials.
+    Silent,
     /// The machine disturbed the trials.
     Unknown {
         /// Trials run.
@@ -181,8 +178,7 @@ impl Gate {
             return Stability::Stable;
         }
         if self.is_silent() {
-            let trials = self.tried;
-            return Stability::Silent { trials };
+            return Stability::Silent;
         }
         Stability::Unknown {
             trials: self.tried,
@@ -299,7 +295,7 @@ mod tests {
             gate.learn(&Trial::default(), &silent);
         }
         assert_eq!(gate.next(), None);
-        assert_eq!(gate.stability(), Stability::Silent { trials: SILENT });
+        assert_eq!(gate.stability(), Stability::Silent);
         // One that answers once is not silent.
         let mut gate = Gate::below(CEILING);
         gate.learn(&Trial::default(), &Verdict::Lossless);

@@ -1,6 +1,5 @@
 //! A load of `mpps trial`: what came of it through the router, and through a wire in its place.
 
-use crate::Interval;
 use crate::kind::Other;
 use crate::result::Doubt;
 use crate::words::ReceiverPlace;
@@ -18,12 +17,14 @@ pub struct LoadLine {
     pub receiver: Option<ReceiverPlace>,
     /// Through the router, in their order.
     pub trials: Vec<LoadTrial>,
-    /// Through a wire in its place; null around an external device and of a simulated pair.
+    /// Through a wire in its place; null without a wire: around an external device, of a simulated
+    /// pair, where the router's outgoing port has a queueing discipline, and if none was asked for.
     pub wire: Option<LoadTrial>,
-    /// What the receiver's program at the exit takes more through the wire, ns. It is in the wire's `ns_per_frame`, and belongs
-    /// to the router's part. Missing in older records, and where the program was not timed.
+    /// The bed's part of a trial's `ns_per_frame`, ns: the wire's, less what the receiver's program at the exit takes more through
+    /// the wire. The rest is the router's. Missing in older records, where that program was not timed, and where other CPUs
+    /// did some of the router's work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exit_program_more_ns: Option<Interval<f64>>,
+    pub bed_ns: Option<f64>,
     /// What to doubt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,

@@ -14,12 +14,13 @@ const SAME: f64 = 0.97;
 /// without loss. A frame costs the router 225 ns (219 to 230), the bed 430.`
 #[must_use]
 pub fn headline(row: &Row<'_>) -> String {
-    let is_bound = row.doubts.iter().any(|doubt| doubt.name == EXIT_UNTIMED);
-    let cost = row
-        .overload
-        .cost
-        .as_ref()
-        .map(|found| cost(found, is_bound));
+    let cost = row.overload.cost.as_ref().map(|cost| {
+        let bed = median(&cost.bed_ns).plain();
+        format!(
+            " A frame costs the router {}, the bed {bed}.",
+            router_part(row, cost)
+        )
+    });
     format!("{}: {}{}", row.name, answer(row), cost.unwrap_or_default())
 }
 
@@ -269,20 +270,29 @@ fn ended(row: &Row<'_>) -> &'static str {
     }
 }
 
-/// The router's part is a bound where the receiver's program could not be timed.
-fn cost(cost: &FrameCost, is_bound: bool) -> String {
-    let (router, bed) = (&cost.router_ns, median(&cost.bed_ns).plain());
-    let router = if is_bound {
-        format!("at least {:.0} ns", router.low.max(0.0).floor())
-    } else if router.low > 0.0 {
-        let known = median(router);
-        let [low, high] = [router.low, router.high].map(|end| known.with(end).plain());
-        format!("{} ns ({low} to {high})", known.plain())
-    } else {
+/// The least that the router's part of a frame's cost can be, where the receiver's program could not be timed: then what that
+/// takes more through a wire is missing.
+#[must_use]
+pub fn least_router_ns(row: &ResultLine, cost: &FrameCost) -> Option<f64> {
+    let is_bound = row.doubts.iter().any(|doubt| doubt.name == EXIT_UNTIMED);
+    is_bound.then(|| cost.router_ns.low.max(0.0).floor())
+}
+
+/// The router's part of a frame's cost: `225 ns (219 to 230)`, `less than 22 ns`, `at least 36 ns`.
+#[must_use]
+pub fn router_part(row: &ResultLine, cost: &FrameCost) -> String {
+    let router = &cost.router_ns;
+    match least_router_ns(row, cost) {
+        Some(least) if least > 0.0 => format!("at least {least:.0} ns"),
+        Some(_) => "an unknown time".to_owned(),
+        None if router.low > 0.0 => {
+            let known = median(router);
+            let [low, high] = [router.low, router.high].map(|end| known.with(end).plain());
+            format!("{} ns ({low} to {high})", known.plain())
+        }
         // A bound from above is rounded up.
-        format!("less than {:.0} ns", router.high.max(1.0).ceil())
-    };
-    format!(" A frame costs the router {router}, the bed {bed}.")
+        None => format!("less than {:.0} ns", router.high.max(1.0).ceil()),
+    }
 }
 
 #[cfg(test)]

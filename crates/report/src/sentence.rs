@@ -10,7 +10,7 @@ pub(crate) use overload::OVERLOADED;
 pub use overload::{overload, spread};
 pub use timed::{burst, latency, recovery, reset};
 
-use crate::headline::median;
+use crate::headline::{least_router_ns, median, router_part};
 use crate::number::{self, Known, percent_or_under as percent};
 use mpps_record::{
     CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, Measured, Part, Place,
@@ -139,7 +139,10 @@ pub fn limited(result: &ResultLine) -> Vec<String> {
         format!("At overload the router's CPU was {busy} busy.")
     });
     let ended = result.limited_by.as_ref().map(search_ended);
-    let cost = overload.cost.as_ref().map(cost_of_a_frame);
+    let cost = overload
+        .cost
+        .as_ref()
+        .map(|cost| cost_of_a_frame(result, cost));
     let unstable = (result.stability == Stability::Unstable).then(|| {
         let how = result.unstable.as_deref();
         let how = how.unwrap_or("the record does not say how");
@@ -155,7 +158,7 @@ fn search_ended(limit: &LimitedBy) -> String {
     let by = match limit {
         LimitedBy::Dut => "the router",
         LimitedBy::SharedCpu => "the CPU that router and tester share",
-        LimitedBy::Pause => "pauses, in which the router lost frames while its CPU had time left",
+        LimitedBy::Pause => "moments at which the router lost frames while its CPU had time left",
         LimitedBy::Tester => "the tester's own ceiling",
         LimitedBy::Link => "the link's line rate",
         LimitedBy::MaxRate => "--max-rate",
@@ -167,7 +170,7 @@ fn search_ended(limit: &LimitedBy) -> String {
 }
 
 /// With the ends of its parts' intervals.
-fn cost_of_a_frame(cost: &FrameCost) -> String {
+fn cost_of_a_frame(result: &ResultLine, cost: &FrameCost) -> String {
     let ends = |part: &Interval<f64>| {
         let known = median(part);
         let [low, high] = [part.low, part.high].map(|end| known.with(end).plain());
@@ -175,7 +178,10 @@ fn cost_of_a_frame(cost: &FrameCost) -> String {
     };
     format!(
         "A frame costs the router {}, and the bed {} (intervals over pairs of trials).",
-        ends(&cost.router_ns),
+        match least_router_ns(result, cost) {
+            Some(_) => router_part(result, cost),
+            None => ends(&cost.router_ns),
+        },
         ends(&cost.bed_ns)
     )
 }

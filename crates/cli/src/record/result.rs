@@ -190,7 +190,7 @@ const fn stability_word(stability: &Stability) -> record::Stability {
         Stability::Stable => record::Stability::Stable,
         Stability::Overloaded => record::Stability::Overloaded,
         Stability::Unstable(_) => record::Stability::Unstable,
-        Stability::Silent { .. } | Stability::Unknown { .. } => record::Stability::Unknown,
+        Stability::Silent | Stability::Unknown { .. } => record::Stability::Unknown,
     }
 }
 

@@ -4,6 +4,7 @@ use super::{Reading, Row, percent};
 use mpps_method::headroom::BUSY;
 use mpps_method::{LinkSpeed, Rate, Span};
 use mpps_record::{Basis, BusyLoad, Evenness, Headroom, Interval, LimitedBy, Place, RunLine};
+use mpps_report::headline::{least_router_ns, router_part};
 use mpps_report::number::busy;
 use std::fmt::Write;
 
@@ -116,7 +117,10 @@ fn costs(rows: &[Row<'_>]) -> String {
         let ns = |Interval { low, median, high }: Interval<f64>| {
             format!("{median:.0} ns ({low:.0} to {high:.0})")
         };
-        let (router, bed) = (ns(cost.router_ns), ns(cost.bed_ns));
+        let (router, bed) = match least_router_ns(row, cost) {
+            Some(_) => (router_part(row, cost), ns(cost.bed_ns)),
+            None => (ns(cost.router_ns), ns(cost.bed_ns)),
+        };
         Some(format!(
             "{}: a frame costs the router {router}, the bed {bed}\n",
             row.frame

@@ -8,7 +8,6 @@ use crate::exit::Exit;
 use crate::outcome::{Outcome, View, is_simulated, machine, worst};
 use anyhow::Result;
 use mpps_method::Span;
-use mpps_record::doubts::WORK_ELSEWHERE;
 use mpps_record::{Direction, LoadLine, LoadTrial, Run, TrialLine, Verdict};
 use mpps_report::number::{self, Known};
 use serde_json::{Value, json};
@@ -142,23 +141,17 @@ fn remarks(load: &LoadLine, Tried { found, line }: Tried<'_>, wire: Option<Tried
     if !matches!(wire.line.verdict, Verdict::Lossless | Verdict::Lossy) {
         say(format!("the wire's trial: {}", wire.line.verdict_text));
     }
-    if let (Some(total), Some(through_wire)) = (found.ns_per_frame, wire.found.ns_per_frame) {
-        let more = load.exit_program_more_ns.map_or(0.0, |more| more.median);
-        let bed = through_wire - more;
-        let is_elsewhere = (load.doubts.iter()).any(|doubt| doubt.name == WORK_ELSEWHERE);
-        let parts = if is_elsewhere {
-            "other CPUs did some of its work".to_owned()
-        } else if total > bed {
-            let [router, bed] =
-                [total - bed, bed].map(|ns| Known::new(ns, 2.0 * NEIGHBOURS_APART * total).plain());
-            format!("about {router} the router, {bed} the bed")
-        } else {
-            format!(
-                "{through_wire:.0} with a wire, so one trial each does not show the router's part"
-            )
-        };
+    if let Some(total) = found.ns_per_frame {
+        let parts = load.bed_ns.map_or_else(String::new, |bed_ns| {
+            let about = Known::new(total, 2.0 * NEIGHBOURS_APART * total);
+            let [router, bed] = [total - bed_ns, bed_ns].map(|part| about.with(part).plain());
+            match total - bed_ns > NEIGHBOURS_APART * total {
+                true => format!(": about {router} the router, {bed} the bed"),
+                false => ": the router's part is too small for one trial".to_owned(),
+            }
+        });
         say(format!(
-            "a frame costs {total:.0} ns of the router's CPU: {parts}"
+            "a frame costs {total:.0} ns of the router's CPU{parts}"
         ));
     }
     text

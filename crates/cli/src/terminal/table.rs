@@ -3,7 +3,9 @@
 use super::columns::names;
 use super::{Row, columns};
 use mpps_record::{FrameCost, Interval};
-use mpps_report::headline::{at_least_forwarded, forwarding_range, median, short_without_loss};
+use mpps_report::headline::{
+    at_least_forwarded, forwarding_range, least_router_ns, median, short_without_loss,
+};
 use mpps_report::number;
 
 const COLUMNS: usize = 8;
@@ -44,7 +46,12 @@ fn cells(row: &Row<'_>) -> [String; COLUMNS] {
         short_without_loss(row),
         (row.lossless_trials.zip(judged))
             .map_or_else(dash, |(lossless, judged)| format!("{lossless} of {judged}")),
-        cost(|cost| &cost.router_ns),
+        (row.overload.cost.as_ref())
+            .and_then(|cost| least_router_ns(row, cost))
+            .map_or_else(
+                || cost(|cost| &cost.router_ns),
+                |least| format!(">= {least:.0}"),
+            ),
         cost(|cost| &cost.bed_ns),
         row.busy_share().map_or_else(dash, number::busy),
         limited_by(row),

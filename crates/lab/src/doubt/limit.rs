@@ -12,7 +12,7 @@ use mpps_method::{Claim, LimitedBy, Outcome, Rate, SearchPlan, Trial, Verdict, c
 const MAXIMUM_SHARE: f64 = 0.95;
 
 /// A router that drops a larger share of what its ring took is limited by what drops it. One short of CPU time fills its ring.
-pub(super) const INSIDE: f64 = 0.1;
+pub(crate) const DROPS_INSIDE: f64 = 0.1;
 
 /// What the rate found says of the DUT.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -168,7 +168,7 @@ pub(super) fn is_the_maximum(
     };
     let Interval { low, middle, .. } = maximum.forwarding;
     let at = lossy_at(trials, failed).and_then(At::mostly);
-    let is_one_state = (maximum.state().zip(at)).is_none_or(|(one, other)| one.is_same(&other));
+    let is_one_state = At::may_be_same(maximum.state(), at);
     let is_known = saturated.overloaded && !maximum.only_disturbed;
     is_known && is_one_state && failed.fps() >= low.max(MAXIMUM_SHARE * middle)
 }
@@ -181,8 +181,8 @@ pub(super) fn lossy_at(trials: &[(Trial, Verdict)], rate: Rate) -> Option<&Trial
     trials.iter().find(is_lossy).map(|(trial, _)| trial)
 }
 
-/// What limits the maximum forwarding rate. The router's CPU does where it was busy, the router where it dropped much of
-/// what its ring took, or where the search saw it lose frames to the end. `None` where that rate was not measured.
+/// What limits the maximum forwarding rate; `None` where that rate was not measured. It is the router where it dropped much of
+/// what its ring took, or where the search saw it lose frames to the end. It is the router's CPU where that was busy.
 pub(super) fn forwarding_limit(
     cpus_shared: bool,
     saturated: &Saturated,
@@ -198,8 +198,8 @@ pub(super) fn forwarding_limit(
         _ if !saturated.overloaded => ForwardingLimit::Tester,
         _ if cpus_shared => ForwardingLimit::SharedCpu,
         _ if maximum.only_disturbed => ForwardingLimit::Unknown,
-        // Dropping takes time too, so a policer's CPU is busy at overload.
-        _ if is_busy && saturated.lost_inside_share > INSIDE => ForwardingLimit::Router,
+        // Dropping takes time too, so a policer's CPU may be busy at overload.
+        _ if saturated.lost_inside_share > DROPS_INSIDE => ForwardingLimit::Router,
         _ if is_busy => ForwardingLimit::RouterCpu,
         Some(LimitedBy::Dut) => ForwardingLimit::Router,
         _ if !is_overload => ForwardingLimit::Tester,

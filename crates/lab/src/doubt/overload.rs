@@ -1,6 +1,6 @@
 //! Doubts about overload: whether the maximum forwarding rate is the router's, and agrees with what other trials forwarded.
 
-use super::limit::{INSIDE, lossy_at};
+use super::limit::{DROPS_INSIDE, lossy_at};
 use super::machine::QUIETER;
 use super::{Doubt, Weighed, Weight};
 use crate::search::saturation::Saturated;
@@ -55,8 +55,7 @@ fn slower_later(weighed: &Weighed<'_>) -> Option<Doubt> {
     let trial = lossy_at(&weighed.searched.trials, failed)?;
     let busy = trial.busiest_share()?;
     let forwarded = trial.forwarding_rate()?;
-    let states = maximum.state().zip(At::mostly(trial));
-    let is_alike = states.is_none_or(|(one, other)| one.is_same(&other));
+    let is_alike = At::may_be_same(maximum.state(), At::mostly(trial));
     let is_slower = forwarded.fps() < SLOWER * maximum.forwarding.of_runs().low;
     (is_alike && is_slower && busy >= BUSY).then(|| Doubt {
         name: "slower-than-overload",
@@ -74,7 +73,7 @@ fn slower_later(weighed: &Weighed<'_>) -> Option<Doubt> {
 /// At overload the router dropped frames itself, behind its ring.
 fn dropped_inside(saturated: &Saturated) -> Option<Doubt> {
     let share = saturated.lost_inside_share;
-    (saturated.overloaded && share > INSIDE).then(|| Doubt {
+    (saturated.overloaded && share > DROPS_INSIDE).then(|| Doubt {
         name: "dropped-inside",
         weight: Weight::Shifted(3),
         seen: format!(
@@ -90,10 +89,7 @@ fn dropped_inside(saturated: &Saturated) -> Option<Doubt> {
 fn load_dependent(saturated: &Saturated) -> Option<Doubt> {
     let most = saturated.at_most.as_ref()?;
     let little = saturated.at_little_more.as_ref()?;
-    let is_one_state = most
-        .state()
-        .zip(little.state())
-        .is_none_or(|(one, other)| one.is_same(&other));
+    let is_one_state = At::may_be_same(most.state(), little.state());
     let is_apart = most.forwarding.low > little.forwarding.high
         && most.forwarding.middle > LOADS_APART * little.forwarding.middle;
     let at = |found: &Saturation| {
@@ -116,8 +112,7 @@ fn load_dependent(saturated: &Saturated) -> Option<Doubt> {
 /// interval the result's sentence says so.
 fn passed_above(passed: Rate, maximum: &Saturation, evidence: Option<At>) -> Option<Doubt> {
     let forwarded = maximum.forwarding.of_runs();
-    let is_one_state =
-        (maximum.state().zip(evidence)).is_none_or(|(one, other)| one.is_same(&other));
+    let is_one_state = At::may_be_same(maximum.state(), evidence);
     let is_above = passed.fps() > ABOVE * forwarded.middle && passed.fps() <= forwarded.high;
     (is_one_state && is_above).then(|| Doubt {
         name: "passed-above-maximum",

@@ -1,6 +1,7 @@
 //! A port, and the namespace it is in.
 
 use super::Cable;
+use mpps_linux::links;
 use mpps_linux::netns::NetNs;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -30,5 +31,14 @@ impl Port {
     #[must_use]
     pub fn is_adopted(&self) -> bool {
         self.cable.is_some()
+    }
+
+    /// The kind of its queueing discipline, if it has one.
+    ///
+    /// # Errors
+    /// What the kernel said of the port.
+    pub fn queue(&self) -> mpps_linux::error::Result<Option<String>> {
+        let link = self.netns.run(|| links::get(&self.name))??;
+        Ok(link.qdisc.filter(|kind| kind != "noqueue"))
     }
 }

@@ -7,7 +7,7 @@ use super::throughput::{self, first_burst};
 use super::{JobError, Judged, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
-use crate::doubt::{Doubt, frame_doubts, work_doubts};
+use crate::doubt::{Doubt, FEW_ROUTE_CHANGES, frame_doubts, work_doubts};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, SENDER_MAX, TRIAL, block, burst, run_at_overload};
 use crate::tester::{ReceiverPlace, Tester};
@@ -144,26 +144,18 @@ impl Standing<'_> {
     /// The trial, when its doubts are kept: where work was done and what came of its frames. Those of route changes are about
     /// all trials together.
     fn doubted(&mut self, trial: Trial, verdict: Verdict) -> Trial {
-        let route_changes = trial.route_changes;
-        let one = Trial {
-            route_changes: None,
-            ..trial
-        };
-        let one = [(one, verdict)];
+        let one = [(trial, verdict)];
         let shared = self.tester.bed.plan().cpus.shared();
         let raised = work_doubts(&one, shared)
             .into_iter()
             .chain(frame_doubts(&one));
-        for doubt in raised {
+        for doubt in raised.filter(|doubt| doubt.name != FEW_ROUTE_CHANGES) {
             if self.doubts.iter().all(|known| known.name != doubt.name) {
                 self.doubts.push(doubt);
             }
         }
         let [(trial, _)] = one;
-        Trial {
-            route_changes,
-            ..trial
-        }
+        trial
     }
 }
 

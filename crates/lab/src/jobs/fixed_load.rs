@@ -16,6 +16,7 @@ use crate::traffic::Traffic;
 use crate::trial;
 use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, Offer, Rate, Span, Trial};
+use mpps_record::doubts::WORK_ELSEWHERE;
 use mpps_record::{LoadLine, LoadTrial, Other};
 use std::fmt;
 
@@ -202,13 +203,24 @@ fn offer(
     };
     let around = measurer.surroundings();
     let doubts = doubt::trials_doubts(&around, &tried);
+    let is_elsewhere = doubts.iter().any(|doubt| doubt.name == WORK_ELSEWHERE);
+    // The port's receiver has no program at the exit, so all that the wire costs is the bed's.
+    let more_ns = match around.receiver {
+        Some(ReceiverPlace::Exit) => program.map(|program| program.more_ns.middle),
+        _ => Some(0.0),
+    };
+    let wire_ns = through_wire
+        .as_ref()
+        .and_then(|(judged, _)| judged.trial.ns_per_frame());
+    let bed_ns = wire_ns.zip(more_ns).map(|(wire, more)| wire - more);
+    let bed_ns = bed_ns.filter(|_| !is_elsewhere);
     Ok(LoadLine {
         frame: measurer.frames().to_string(),
         load: load.to_string(),
         receiver: around.receiver.map(Into::into),
         trials,
         wire: through_wire.map(|(judged, disturbed)| load_trial(&judged, disturbed)),
-        exit_program_more_ns: program.map(|program| line::cost(program.more_ns)),
+        bed_ns: bed_ns.map(line::tenths),
         doubts: line::doubts(&doubts),
         other: Other::new(),
     })

@@ -217,8 +217,8 @@ pub(super) fn find(
     let ceiling = saturated.ceiling;
     let highest = plan.maximum.map_or(ceiling, |maximum| maximum.min(ceiling));
     let gated = gate::pass(measurer, highest, trials)?;
-    if let Stability::Silent { trials } = gated.stability {
-        return Err(JobError::Silent { trials });
+    if gated.stability == Stability::Silent {
+        return Err(JobError::Silent);
     }
     let line = measurer.surroundings().line_rate;
     let range = (plan.minimum, link::highest(highest, line));

@@ -4,6 +4,7 @@ use crate::fib::FibError;
 use crate::tester::{NoExit, TesterError};
 use crate::trial::probe::ProbeError;
 use mpps_method::destinations::TooFew;
+use mpps_method::gate::SILENT;
 use mpps_method::goal::GoalError;
 use mpps_method::{CouldNotMeasure, Invalid, SearchPlanError, Verdict};
 use std::io;
@@ -19,12 +20,9 @@ pub enum JobError {
     Probe(#[from] ProbeError),
     /// Nothing comes through the DUT any more.
     #[error(
-        "the DUT forwarded frames at overload and forwards none since: no canary came in {trials} trials at a low load. Look for quotas, full tables and links that are down in it (nft list ruleset, ip -s link)"
+        "the DUT forwarded frames at overload, but none in {SILENT} trials at a low load since: look for quotas, full tables and links that are down in it (nft list ruleset, ip -s link)"
     )]
-    Silent {
-        /// Trials since.
-        trials: u32,
-    },
+    Silent,
     /// Frames passed by the receiver at the DUT's exit, or came merged.
     #[error("{0}")]
     PastExit(Invalid),

@@ -18,7 +18,7 @@ use mpps_method::{Offer, Rate, Span, Trial};
 
 /// Pairs of trials, through the router and through a wire. Of nine an interval leaves out the outermost ones.
 const PAIRS: u32 = 9;
-/// So many at most, until enough count.
+/// A restless machine voids most pairs, so more of them make up for that.
 const PAIRS_MAX: u32 = 27;
 /// Fewer that count tell nothing.
 const PAIRS_MIN: usize = 3;

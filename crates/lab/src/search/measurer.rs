@@ -67,6 +67,8 @@ pub struct Surroundings {
     pub line_rate: Option<Rate>,
     /// Of those ports, one that is a veth: what the device does then runs on the sender's CPU.
     pub veth: Option<String>,
+    /// A queueing discipline of a port that the DUT sends through: the port, and its kind.
+    pub queue: Option<(String, String)>,
     /// Where the tester receives.
     pub receiver: Option<ReceiverPlace>,
     /// Nothing of it is real: how the simulated pair is written.
@@ -153,6 +155,9 @@ impl Measurer for Tester<'_> {
             veth: (first.cable.as_ref())
                 .is_some_and(Cable::is_veth)
                 .then(|| first.name.clone()),
+            queue: (self.ways().iter())
+                .filter_map(|way| way.dut)
+                .find_map(|dut| Some((dut.outgoing.name.clone(), dut.outgoing.queue().ok()??))),
             receiver: Some(self.traffic.receiver),
             simulated: None,
         }

@@ -12,7 +12,7 @@ use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
 use crate::trial;
 pub use crate::trial::SENDER_MAX;
 use mpps_linux::clock::monotonic_ns;
-use mpps_method::distance::{Distance, Place, is_same_distance};
+use mpps_method::distance::{At, Distance, Place, is_same_distance};
 use mpps_method::full_speed::FullSpeed;
 use mpps_method::interval::{Interval, RUNS_APART};
 use mpps_method::saturation::{Block, FrameCost, Saturation, Window};
@@ -26,9 +26,9 @@ pub const FIRST_BURST: u64 = 150_000;
 pub(crate) const TRIAL: Span = Span::from_millis(350);
 /// Fewest rounds, unless the time is up. Over fewer blocks the interval is their range.
 const ROUNDS_MIN: u32 = 4;
-/// Rounds in which router and wire are at the most that the sender can, where the router forwards less than at the lower
-/// overload: the maximum is not there.
-const ROUNDS_AT_MOST: u32 = 2;
+/// Fewest rounds of all. After them router and wire are no longer at the most that the sender can, where the router forwards
+/// less there than at the lower overload: the maximum is not there.
+const ROUNDS_FEWEST: u32 = 2;
 /// Most rounds.
 const ROUNDS_MAX: u32 = 10;
 /// An interval is narrow when half of it is at most this share of its middle: by so much runs differ anyway. The 95 % of
@@ -81,10 +81,14 @@ impl Saturated {
         both.max_by(|a, b| a.forwarding.middle.total_cmp(&b.forwarding.middle))
     }
 
-    /// Whether the router surely forwards less at the most that the sender can than at the lower overload.
+    /// Whether the router surely forwards less at the most that the sender can than at the lower overload, in one state.
     fn is_slower_at_most(&self) -> bool {
         let both = self.at_most.as_ref().zip(self.at_little_more.as_ref());
-        both.is_some_and(|(most, little)| most.forwarding.high < little.forwarding.low)
+        both.is_some_and(|(most, little)| {
+            let are_known = !most.only_disturbed && !little.only_disturbed;
+            let is_less = most.forwarding.high < little.forwarding.low;
+            are_known && At::may_be_same(most.state(), little.state()) && is_less
+        })
     }
 
     /// The same rate, unless it stands on disturbed windows alone.
@@ -227,18 +231,21 @@ pub fn measure(
     let (mut wire, mut most, mut little) =
         (Series::default(), Series::default(), Series::default());
     let mut wire_little = Series::default();
-    let mut widest = 0.0_f64;
+    let (mut widest, mut skips_most) = (0.0_f64, false);
     for round in 0..ROUNDS_MAX {
         let by_now = loads(&most, &little);
         let narrow = by_now
             .maximum()
             .is_some_and(|found| is_narrow(&found.forwarding));
-        if round >= ROUNDS_AT_MOST && (monotonic_ns() > end_ns || (round >= ROUNDS_MIN && narrow)) {
+        if round >= ROUNDS_FEWEST && (monotonic_ns() > end_ns || (round >= ROUNDS_MIN && narrow)) {
             break;
         }
-        let is_known = round >= ROUNDS_AT_MOST && by_now.is_slower_at_most();
-        let places = TurnOrder::new(round).places();
-        for at in places.into_iter().filter(|_| !is_known) {
+        // Once and for all: more trials there would say the same.
+        skips_most |= round >= ROUNDS_FEWEST && by_now.is_slower_at_most();
+        for at in TurnOrder::new(round).places() {
+            if skips_most {
+                break;
+            }
             let (series, phase) = match at {
                 0 => (&mut wire, Phase::Wire),
                 _ => (&mut most, Phase::Overload),
@@ -453,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn two_rounds_tell_a_router_that_the_most_slows() {
+    fn the_most_is_left_out_only_where_it_surely_slows() {
         let is_slower = |most: f64, little: Option<f64>| {
             let of = |fps| forwarded(fps, None);
             let saturated = Saturated {
@@ -467,6 +474,19 @@ mod tests {
         assert!(!is_slower(2.9e6, Some(2.9e6)));
         assert!(!is_slower(2.9e6, Some(2.2e6)));
         assert!(!is_slower(2.9e6, None));
+        // In another state of the machine, or of disturbed windows alone.
+        let with = |change: fn(&mut Saturation)| {
+            let mut most = forwarded(2.2e6, Some(60.0));
+            change(&mut most);
+            Saturated {
+                at_most: Some(most),
+                at_little_more: Some(forwarded(2.9e6, Some(60.0))),
+                ..Saturated::default()
+            }
+        };
+        assert!(with(|_| ()).is_slower_at_most());
+        assert!(!with(|most| most.distance_ns = Some(310.0)).is_slower_at_most());
+        assert!(!with(|most| most.only_disturbed = true).is_slower_at_most());
     }
 
     /// Four trials in one known state, each of which took all of its CPU's time or `ns` for each frame.

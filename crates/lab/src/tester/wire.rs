@@ -4,7 +4,6 @@ use crate::bed::Bed;
 use crate::tester::Tester;
 use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
-use crate::tester::ports::exit_place;
 use crate::tester::programs;
 use crate::tester::ways::Way;
 use mpps_ebpf::instruments::wire::{WireSkel, WireSkelBuilder};
@@ -25,7 +24,7 @@ impl Wire {
             let Some(dut) = way.dut else {
                 return Ok(None);
             };
-            if exit_place::queue_of(dut.outgoing)?.is_some() {
+            if dut.outgoing.queue()?.is_some() {
                 return Ok(None);
             }
             let mut open = programs::open(WireSkelBuilder::default(), "open the wire")?;

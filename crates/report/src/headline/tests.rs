@@ -276,6 +276,14 @@ fn a_cost_without_the_exit_program_is_a_bound() {
     let text = headline(&row);
     let words = "A frame costs the router at least 219 ns, the bed 430.";
     assert!(text.ends_with(words), "{text}");
+    let mut nothing = row;
+    let cost = nothing.overload.cost.as_mut().expect("a cost");
+    cost.router_ns.low = -3.0;
+    let text = headline(&nothing);
+    assert!(
+        text.contains("the router an unknown time, the bed"),
+        "{text}"
+    );
 }
 
 /// A load that passed was forwarded: the maximum cannot be below it, whatever overload said.

@@ -71,6 +71,7 @@ fn offered(load: Load, judged: Judged) -> Offered {
         receiver: Some(ReceiverPlace::Exit),
         trials: vec![load_trial(&judged, 0)],
         wire: Some(load_trial(&wire, 0)),
+        bed_ns: Some(430.0),
         doubts: changes.iter().map(doubt).collect(),
         ..LoadLine::default()
     };
@@ -168,8 +169,14 @@ fn no_part_of_the_cost_is_below_zero() {
         at(400e3),
         tried(400e3, 0, 0, 400, Verdict::Lossless),
     ));
-    let line = "a frame costs 400 ns of the router's CPU: 430 with a wire, so one trial each";
+    let line =
+        "a frame costs 400 ns of the router's CPU: the router's part is too small for one trial";
     assert!(text.contains(line), "{text}");
+    let (mut found, lines) = offered(at(400e3), tried(400e3, 0, 0, 655, Verdict::Lossless));
+    found.bed_ns = None;
+    let text = fixed_load((found, lines));
+    let line = "a frame costs 655 ns of the router's CPU\n";
+    assert!(text.contains(line), "no part is known: {text}");
 }
 
 #[test]

@@ -252,12 +252,14 @@ fn the_router_limits_only_where_that_was_seen() {
     }
     let tester = ForwardingLimit::Tester;
     assert_eq!(limit(1e6, 1.0, LimitedBy::Tester), (tester, tester));
-    let policed = Saturated {
-        lost_inside_share: 0.48,
-        ..saturated(2e6, 1.0)
-    };
-    let limit = forwarding_limit(false, &policed, Some(LimitedBy::Pause));
-    assert_eq!(limit, Some(ForwardingLimit::Router));
+    for busy in [0.6, 1.0] {
+        let policed = Saturated {
+            lost_inside_share: 0.48,
+            ..saturated(2e6, busy)
+        };
+        let limit = forwarding_limit(false, &policed, Some(LimitedBy::Pause));
+        assert_eq!(limit, Some(ForwardingLimit::Router));
+    }
     // The same at the lower overload, whose trials lost enough.
     let mut backed_off = saturated(1.004e6, 0.94);
     backed_off.at_little_more = backed_off.at_most.take();

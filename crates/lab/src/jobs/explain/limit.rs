@@ -2,14 +2,16 @@
 
 use super::evidence::{NIC_RING, ROUTER};
 use super::load::Saturated;
-use crate::doubt::overload_limit;
+use crate::doubt::{DROPS_INSIDE, overload_limit};
 use crate::search::saturation;
 use crate::tester::Tester;
 use mpps_method::LimitedBy;
 use mpps_method::limit::BUSY;
 use mpps_method::saturation::Saturation;
 use mpps_method::stage::{Cause, Router, Stage, place, place_late};
-use mpps_record::{CpuEvidence, Evidence, FoldedStack, FunctionCost, PartCost, ProfiledLoad};
+use mpps_record::{
+    CpuEvidence, Drops, Evidence, FoldedStack, FunctionCost, PartCost, ProfiledLoad,
+};
 use std::collections::BTreeMap;
 
 /// A CPU that is busy for less than this share had time left.
@@ -67,17 +69,22 @@ pub(super) fn in_words(
     )
 }
 
-/// A router that drops most of what it loses itself: one short of CPU time loses frames at its ring.
+/// A router that drops much of what its ring took: one short of CPU time loses frames at its ring.
 fn own_drops(evidence: &Evidence) -> Option<String> {
     let at = |place: &'static str| evidence.drops.iter().filter(move |one| one.place == place);
-    let sum = |place| at(place).map(|one| one.frames).sum::<u64>();
-    let (own, ring) = (sum(ROUTER), sum(NIC_RING));
+    let frames = |place| at(place).map(|one| one.frames).sum::<u64>();
+    let (own, ring) = (frames(ROUTER), frames(NIC_RING));
+    let share = |drops: &[Drops], is_own: bool| {
+        let counts = drops.iter().filter(|one| (one.place == ROUTER) == is_own);
+        counts.map(|one| one.share).sum::<f64>()
+    };
+    let taken = 1.0 - share(&evidence.drops, false);
     let most = at(ROUTER).max_by_key(|one| one.frames)?;
     let reason = most.reason.as_ref();
     let reason = reason.map_or(String::new(), |reason| {
         format!(", most of them as {reason}")
     });
-    (own > ring).then(|| {
+    (share(&evidence.drops, true) > DROPS_INSIDE * taken).then(|| {
         format!(
             "The router's own drops are the limit: it dropped {own} frames itself{reason}, and its ring {ring}"
         )
@@ -177,7 +184,6 @@ pub(super) fn most_locked(stacks: &[FoldedStack], by_cycles: bool) -> Option<Par
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_record::Drops;
 
     #[test]
     fn the_sentence_names_what_limits() {
@@ -232,6 +238,7 @@ mod tests {
         );
         evidence.drops[0] = Drops {
             reason: Some("NETFILTER_DROP".to_owned()),
+            share: 0.2,
             ..drops("router", 1_000)
         };
         assert_eq!(

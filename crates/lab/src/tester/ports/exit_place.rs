@@ -5,7 +5,6 @@ use crate::bed::{Bed, DutPlan, Port};
 use crate::tester::error::{NoExit, TesterError};
 use crate::tester::ways::{Way, ways};
 use crate::traffic::{PortKind, ReceiverPlace, Traffic};
-use mpps_linux::links;
 use mpps_linux::tc::{self, Hook};
 use mpps_method::Transport;
 
@@ -69,20 +68,11 @@ fn obstacle(bed: &Bed, traffic: &Traffic, ways: &[Way<'_>]) -> Result<Option<NoE
 /// What runs at the port's egress beside the hook: a frame that the receiver drops would not pass it.
 fn behind_hook(port: &Port) -> Result<Option<NoExit>, TesterError> {
     let (name, ifindex) = (&port.name, port.ifindex);
-    if let Some(kind) = queue_of(port)? {
+    if let Some(kind) = port.queue()? {
         return Ok(Some(NoExit::Queued(name.clone(), kind)));
     }
     let filters = port.netns.run(|| tc::filters(ifindex, Hook::Egress))??;
     Ok((filters.others > 0).then(|| NoExit::Filters(name.clone())))
-}
-
-/// The kind of the port's queueing discipline, if it has one.
-///
-/// # Errors
-/// What the kernel said of the port.
-pub fn queue_of(port: &Port) -> Result<Option<String>, TesterError> {
-    let link = port.netns.run(|| links::get(&port.name))??;
-    Ok(link.qdisc.filter(|kind| kind != "noqueue"))
 }
 
 #[cfg(test)]
