@@ -99,7 +99,7 @@ pub struct CpuArgs {
     /// CPUs of the DUT, such as 2-3 [default: one not used by the tester]
     #[arg(long, value_name = "LIST")]
     pub dut_cpus: Option<String>,
-    /// CPUs of the tester, such as 0,1; the first one sends [default: up to two others]
+    /// CPUs of the tester, such as 0,1; the first one sends [default: up to two others, of other cores where there are any]
     #[arg(long, value_name = "LIST")]
     pub tester_cpus: Option<String>,
 }
