@@ -204,6 +204,13 @@ impl Saturation {
         })
     }
 
+    /// Share of the undisturbed windows in which the machine was in another state, 0 to 1.
+    #[must_use]
+    pub fn other_state_share(&self) -> f64 {
+        let all = self.other_state + self.windows;
+        f64::from(self.other_state) / f64::from(all.max(1))
+    }
+
     /// Whether its interval is the range of windows, because trials are too few for one.
     #[must_use]
     pub fn has_few_trials(&self) -> bool {

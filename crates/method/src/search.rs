@@ -61,7 +61,7 @@ pub trait Search {
         let _unused = trials;
         None
     }
-    /// Offers half of the lowest load tried, for a caller whose time is spent, and after the end. `None`: every goal has a load
+    /// Offers less than the lowest load tried, for a caller whose time is spent, and after the end. `None`: every goal has a load
     /// that passed, or no lower load is allowed.
     fn offer_lower(&mut self) -> Option<Offer> {
         None

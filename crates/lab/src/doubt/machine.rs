@@ -185,8 +185,7 @@ fn distance_changed(overload: Option<At>, trial: Option<At>) -> Option<Doubt> {
 
 /// Whether the maximum forwarding rate leaves out much of the time, for the machine was in another state.
 fn other_state(maximum: &Saturation, full_speed: Option<&FullSpeed>) -> Option<Doubt> {
-    let all = maximum.other_state + maximum.windows;
-    let share = f64::from(maximum.other_state) / f64::from(all.max(1));
+    let share = maximum.other_state_share();
     (share > OTHER_STATE_SHARE).then(|| Doubt {
         name: "other-state",
         weight: match is_within(maximum) {

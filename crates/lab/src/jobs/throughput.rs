@@ -206,6 +206,9 @@ pub(super) fn first_burst(tester: &mut Tester<'_>) -> Result<Rate, JobError> {
     Ok(saturation::sent(&burst))
 }
 
+/// A machine is often in other states if it is there for more than this share of the time at overload.
+const OFTEN: f64 = 0.25;
+
 /// Searches by the plan below the tester's ceiling. Returns one finding for each goal.
 pub(super) fn find(
     measurer: &mut dyn Measurer,
@@ -237,16 +240,21 @@ pub(super) fn find(
     Ok(found.into_iter().map(weigh).collect())
 }
 
-/// The load at which the search begins: the maximum forwarding rate, if the DUT limits it.
+/// The load at which the search begins: the maximum forwarding rate, if the DUT limits it. Where the machine was often in
+/// slower states, what the router forwarded in those: a trial without loss is longer than the machine stays in one state.
 fn start(saturated: &Saturated) -> Option<Rate> {
     let maximum = saturated.maximum().filter(|_| saturated.overloaded)?;
-    Some(Rate::from_fps(maximum.forwarding.middle))
+    let often = maximum.other_state_share() > OFTEN;
+    let slower = maximum.other_state_fps.filter(|_| often);
+    let middle = maximum.forwarding.middle;
+    Some(Rate::from_fps(slower.map_or(middle, |fps| fps.min(middle))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::jobs::{Observer, Report};
+    use mpps_method::interval::Interval;
     use mpps_method::{Accept, Resolution};
     use std::io;
 
@@ -324,5 +332,31 @@ mod tests {
         let (error, seen) = measured(vec![Err(stopped()), Ok(()), Err(interrupt)]);
         assert_eq!(seen.told, [false, true], "the others are no results");
         assert!(error.expect("an end").is_interrupt());
+    }
+
+    #[test]
+    fn a_search_begins_where_the_machine_often_is() {
+        let begins = |other_state: u32, fps: f64| {
+            let maximum = Saturation {
+                forwarding: Interval {
+                    low: 1.5e6,
+                    middle: 1.6e6,
+                    high: 1.7e6,
+                },
+                windows: 50,
+                other_state,
+                other_state_fps: Some(fps),
+                ..Saturation::default()
+            };
+            let saturated = Saturated {
+                at_most: Some(maximum),
+                overloaded: true,
+                ..Saturated::default()
+            };
+            start(&saturated).map(Rate::fps)
+        };
+        assert_eq!(begins(150, 1.05e6), Some(1.05e6));
+        assert_eq!(begins(10, 1.05e6), Some(1.6e6), "seldom");
+        assert_eq!(begins(150, 1.9e6), Some(1.6e6), "faster there");
     }
 }

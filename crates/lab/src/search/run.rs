@@ -86,8 +86,8 @@ pub(crate) fn run(
 /// A trial as the search learned it, and as a whole.
 type Ran = (Learned, Judged);
 
-/// For each goal the result of all trials, or that of the trials in this state alone. The second one stands if it found a
-/// rate, and if it is complete or the first one is not.
+/// For each goal the result of all trials, or that of the trials in this state alone, if it is complete. The search followed
+/// all trials, so those of one state may be few: a lucky one among them makes no result.
 fn each(search: &dyn Search, run: &[Ran], state: Option<At>) -> Vec<Searched> {
     let in_state = |ran: &&Ran| state.is_none_or(|state| is_in(state, &ran.1.trial));
     let (here, elsewhere): (Vec<&Ran>, Vec<&Ran>) = run.iter().partition(in_state);
@@ -102,10 +102,7 @@ fn each(search: &dyn Search, run: &[Ran], state: Option<At>) -> Vec<Searched> {
     let others = u32::try_from(elsewhere.len()).unwrap_or(u32::MAX);
     let searched = |(at, of_all): (usize, GoalResult)| {
         let of_here = all_of_here.as_ref().map(|results| results[at]);
-        let stands = |of_here: &GoalResult| {
-            let is_found = matches!(of_here.outcome, Outcome::Found { .. });
-            is_found && *of_here != of_all && (of_here.is_complete() || !of_all.is_complete())
-        };
+        let stands = |of_here: &GoalResult| *of_here != of_all && of_here.is_complete();
         match of_here.filter(stands) {
             Some(of_here) => Searched {
                 trials: Rc::clone(&trials_of_here),
@@ -330,14 +327,14 @@ mod tests {
 
     #[test]
     fn trials_in_the_state_of_overload_find_alone() {
-        // All loads that passed in the first state fail in the second one: together they say nothing.
+        // All loads that passed in the first state fail in the second one. What passed there once makes no result, and a
+        // lower load is tried.
         let (searched, trials) = moved(4, 0, 8);
-        assert!(passed(&searched) > 9e5, "{searched:?}");
+        assert!((6e5..7e5).contains(&passed(&searched)), "{searched:?}");
         assert!(!searched.result.is_complete());
         assert_eq!(searched.elsewhere, trials - 4);
-        assert_eq!(searched.trials.len(), 4);
-        assert_eq!(searched.left_out.len() as u32, trials - 4);
-        assert!(searched.stands_on.is_some_and(|number| number <= 4));
+        assert_eq!(searched.left_out.len(), 0);
+        assert_eq!(searched.stands_on, Some(trials));
         // Complete in its own state, and all trials are in it.
         let (searched, trials) = moved(0, 1, 100);
         assert!(searched.result.is_complete(), "{searched:?}");
@@ -388,10 +385,10 @@ mod tests {
             (outcome, loads)
         };
         let (outcome, loads) = searched(1e4, 1e6, Deadline::NEVER);
-        assert_eq!(loads, [3e6, 1.5e6, 7.5e5]);
-        let half = Rate::from_fps(7.5e5);
+        // A little below what came back.
+        assert_eq!(loads.len(), 2);
         assert!(
-            matches!(outcome, Outcome::Found { lossless, .. } if lossless == half),
+            matches!(outcome, Outcome::Found { lossless, .. } if (9.8e5..1e6).contains(&lossless.fps())),
             "{outcome:?}"
         );
         // No lower load is allowed.
@@ -401,9 +398,9 @@ mod tests {
             matches!(outcome, Outcome::NoneLossless { .. }),
             "{outcome:?}"
         );
-        // It ends.
-        let (outcome, loads) = searched(1e4, 2e4, Deadline::NEVER);
-        assert_eq!(loads.len(), 5);
+        // It ends at the lowest.
+        let (outcome, loads) = searched(1e4, 5e3, Deadline::NEVER);
+        assert_eq!(loads, [3e6, 1e4]);
         assert!(
             matches!(outcome, Outcome::NoneLossless { .. }),
             "{outcome:?}"

@@ -32,7 +32,7 @@ use crate::verdict::{Rules, Verdict};
 use database::Database;
 use goal::{SearchGoal, SearchGoalError, Stage};
 use load::TrialResult;
-use selector::{Range, Selector};
+use selector::{Range, START_SHARE, Selector};
 
 /// A slow moment of the tester's CPU is no more its limit than a lossy moment is the DUT's.
 pub const NOT_OFFERED_AT_MOST: u32 = 3;
@@ -256,6 +256,9 @@ fn fell_short(counts: &Counts, lost: u64) -> Option<Shortfall> {
     (tester_s > 0).then_some(Shortfall::LostAtReceiver(tester_s))
 }
 
+/// A load at which nothing has passed is followed by this share of it, or by what came back of it if that is less.
+const LOWER_SHARE: f64 = 0.8;
+
 impl Search for Mlr {
     fn next(&mut self) -> Step {
         match self.now {
@@ -297,8 +300,9 @@ impl Search for Mlr {
         let minimum = self.plan.minimum;
         let lowest = self.database.rates().next()?;
         let is_allowed = lowest > minimum && self.gave_up.is_none();
-        self.now = is_allowed
-            .then(|| Offer::new(Rate::from_fps(lowest.fps() / 2.0).max(minimum), duration));
+        let came_back = self.database.get(lowest)?.hint(0.0).fps();
+        let lower = (START_SHARE * came_back).min(LOWER_SHARE * lowest.fps());
+        self.now = is_allowed.then(|| Offer::new(Rate::from_fps(lower).max(minimum), duration));
         self.now
     }
 }

@@ -37,9 +37,10 @@ impl Mlr {
         }
     }
 
-    /// Whether a load passed for this goal, below those that failed.
+    /// Whether a load passed for this goal, below all that failed so far. A lucky trial above those is not enough.
     pub(super) fn has_passed(&self, stage: &Stage) -> bool {
-        self.known(stage).bounds.lower.is_some()
+        let so_far = self.database.bounds(&stage.by_trials_so_far());
+        self.database.bounds(stage).lower.or(so_far.lower).is_some()
     }
 
     /// The goal's bounds; where no load has passed, what the trials so far speak for. One good trial is enough where

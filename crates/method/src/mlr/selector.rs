@@ -4,8 +4,8 @@
 //! - Each stage has a *guess*: first a little below the rate that the search starts from, or the highest load; then, once that has failed, what came back of it
 //!   (FRMOL, RFC 2285 3.6.2); in later stages the middle of what the stage before has found.
 //! - From the guess the search gallops, in steps that double, until it has a bound on either side; where a
-//!   step would pass the middle of two bounds the middle is taken. Only the first stage doubles its steps upwards: later
-//!   ones know where to look (2 % fewer trials of a router with 5 % of noise, 5 % fewer where it pauses).
+//!   step would pass the middle of two bounds the middle is taken. Later stages know where to look, so
+//!   they take three single steps upwards before they double them.
 //! - Intervals are split into pieces of at most one width each, the smaller number of them below: lower
 //!   loads pass more often, and a load that passes costs fewer trials than one that fails.
 
@@ -19,7 +19,7 @@ const SAME_SHARE: f64 = 0.25;
 
 /// The first load as a share of the rate that a search starts from. At its forwarding rate under overload a DUT loses
 /// frames by definition. Simulated searches that began 0.5 to 4 % below it took the same number of trials.
-const START_SHARE: f64 = 0.99;
+pub(super) const START_SHARE: f64 = 0.99;
 
 /// The loads that may be offered.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -137,8 +137,8 @@ impl Selector {
         // A guess closer to a bound than half a step would say nothing new.
         let load = match (low, high) {
             (Some(low), _) if guess < low + step / 2.0 => {
-                let double = if self.at == 0 { low - guess } else { 0.0 };
-                let up = low + double.max(step);
+                let single = if self.at == 0 { 0.0 } else { step };
+                let up = low + (low - guess - single).max(step);
                 middle.map_or(up, |middle| up.min(middle))
             }
             (_, Some(high)) if guess > high - step / 2.0 => {
