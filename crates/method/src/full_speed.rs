@@ -43,6 +43,15 @@ struct Point {
     work: f64,
 }
 
+/// The fixed piece of work at full speed, ns. `None` where nobody timed it.
+pub fn fastest_work_ns<'a>(windows: impl Iterator<Item = &'a Window>) -> Option<f64> {
+    let works: Vec<f64> = windows
+        .filter_map(|window| window.work_ns)
+        .map(|ns| ns as f64)
+        .collect();
+    quantile(&works, FULL_SPEED_QUANTILE).filter(|ns| *ns > 0.0)
+}
+
 impl FullSpeed {
     /// From the trials at overload in which the router's CPU was busy all the time. `None` where they are too few, or alike
     /// without a correction, or not much more alike with it.
@@ -51,9 +60,7 @@ impl FullSpeed {
         let blocks = blocks.filter(|block| block.is_saturated() && block.is_overloaded());
         let timed: Vec<Vec<Window>> = blocks.map(timed).collect();
         let points: Vec<Point> = timed.iter().filter_map(|trial| Point::new(trial)).collect();
-        let works = timed.iter().flatten().filter_map(|window| window.work_ns);
-        let works: Vec<f64> = works.map(|ns| ns as f64).collect();
-        let work_ns = quantile(&works, FULL_SPEED_QUANTILE).filter(|ns| *ns > 0.0)?;
+        let work_ns = fastest_work_ns(timed.iter().flatten())?;
         let corrected = |point: &Point| {
             point.rate
                 + DISTANCE_POWER * (point.round_trip - REFERENCE_ROUND_TRIP_NS.ln())

@@ -2,6 +2,7 @@
 
 use super::{Doubt, Surroundings, Weight, frame_doubts, of_overload, search, work_doubts};
 use crate::profile::Completeness;
+use mpps_method::full_speed::fastest_work_ns;
 use mpps_method::{LimitedBy, Trial, Verdict, statistics};
 use mpps_record::{ProfileLine, ProfiledLoad, ProfiledWire};
 
@@ -11,6 +12,8 @@ const SEEN_MIN: f64 = 0.98;
 const UNCLASSIFIED_MAX: f64 = 0.01;
 /// Looking may lower the rate by this.
 const LOOKING_MAX: f64 = 0.02;
+/// The router's CPU is slowed down if fixed work takes more than this multiple of its time at full speed.
+const SLOWED: f64 = 1.1;
 /// As many pairs as trials by default: all of them lie below by chance once in 32 times. Fewer say less.
 const LOOKING_PAIRS: u32 = 5;
 
@@ -48,6 +51,7 @@ pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
         looking(weighed.line),
         saturated.and_then(few_trials),
         saturated.and_then(|load| elsewhere(load, weighed.elsewhere)),
+        saturated.and_then(|load| slowed(load, weighed.trials)),
         weighed.line.wire.as_deref().and_then(parts_apart),
         search::voided(
             weighed.void.0,
@@ -202,6 +206,21 @@ fn elsewhere(load: &ProfiledLoad, frame_ns: &[f64]) -> Option<Doubt> {
     })
 }
 
+/// Whether the costs are those of a slow state of the machine.
+fn slowed(load: &ProfiledLoad, trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let fastest_ns = fastest_work_ns(trials.iter().flat_map(|(trial, _)| &trial.windows))?;
+    let work_ns = load.work_ns.filter(|ns| *ns > SLOWED * fastest_ns)?;
+    Some(Doubt {
+        name: "slow-state",
+        weight: Weight::Shifted(2),
+        seen: format!(
+            "fixed work on the router's CPU took {work_ns:.0} ns in the saturated trials, {fastest_ns:.0} ns at its fastest: each stage cost more"
+        ),
+        why: "Another guest on the core slows the router. A frame then costs more by up to the square of that ratio.",
+        next: "Compare only results in similar states. Dedicated cores keep one state.",
+    })
+}
+
 fn parts_apart(wire: &ProfiledWire) -> Option<Doubt> {
     let (sampled, plain) = (wire.router_ns, wire.unsampled_router_ns?);
     let meets = sampled.low <= plain.high && plain.low <= sampled.high;
@@ -244,6 +263,34 @@ mod tests {
             seen.starts_with("2 of 5 ") && seen.ends_with("615 ns in place of 850 ns"),
             "{seen}"
         );
+    }
+
+    #[test]
+    fn a_slow_state_of_the_machine_is_told() {
+        let window = |work_ns| mpps_method::saturation::Window {
+            work_ns,
+            ..Default::default()
+        };
+        let trial = |work_ns: &[Option<u64>]| {
+            let windows = work_ns.iter().copied().map(window).collect();
+            let trial = Trial {
+                windows,
+                ..Trial::default()
+            };
+            (trial, Verdict::Lossless)
+        };
+        let trials = [trial(&[Some(205); 9]), trial(&[Some(260); 9])];
+        let load = |work_ns| ProfiledLoad {
+            work_ns,
+            ..ProfiledLoad::default()
+        };
+        let seen = slowed(&load(Some(260.0)), &trials).expect("a doubt").seen;
+        assert!(seen.contains("took 260 ns"), "{seen}");
+        assert!(seen.contains("205 ns at its fastest"), "{seen}");
+        assert_eq!(slowed(&load(Some(215.0)), &trials), None);
+        assert_eq!(slowed(&load(None), &trials), None);
+        let untimed = [trial(&[None; 9])];
+        assert_eq!(slowed(&load(Some(260.0)), &untimed), None);
     }
 
     #[test]
