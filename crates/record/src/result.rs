@@ -167,6 +167,13 @@ pub struct Overload {
     pub exit_program_more_ns: Option<Interval<f64>>,
 }
 
+impl Overload {
+    /// Other states of the machine are worth a word if they took more than this share of the time at overload,
+    pub const OFTEN: f64 = 0.25;
+    /// and if the router's rate in them differs from its maximum by more than this factor.
+    pub const STATES_APART: f64 = 1.1;
+}
+
 /// What a router would forward at overload in one fixed state of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -11,10 +11,6 @@ use mpps_record::{
 const UNBOUNDED: f64 = 0.02;
 /// A rate without loss this near to what was forwarded at overload says the same.
 const SAME: f64 = 0.97;
-/// Other states of the machine are named if they took more than this share of the time at overload,
-const OFTEN: f64 = 0.25;
-/// and if the router forwarded less than this share of its maximum in them.
-const SLOWER: f64 = 0.9;
 
 /// The sentence: `64 B: forwards 1.52 million frames/s (1.46 to 1.57), limited by the router's CPU; 1.38 million
 /// without loss. A frame costs the router 225 ns (219 to 230), the bed 430.`
@@ -184,22 +180,25 @@ fn forwarding(row: &Row<'_>) -> Option<String> {
     } else {
         format!(" ({low} to {high})")
     };
-    let slower = in_slower_states(&row.overload, forwarded.median, known).unwrap_or_default();
+    let others = in_other_states(&row.overload, forwarded.median, known).unwrap_or_default();
     Some(format!(
-        "forwards {number} frames/s{range}{slower}, limited by {who}"
+        "forwards {number} frames/s{range}, limited by {who}{others}"
     ))
 }
 
-/// What it forwarded in slower states of the machine, where those took much of the time: the user meets them too.
-fn in_slower_states(overload: &Overload, median: u64, known: Known) -> Option<String> {
+/// What it forwarded in other states of the machine, where those took much of the time: the user meets them too.
+fn in_other_states(overload: &Overload, median: u64, known: Known) -> Option<String> {
     let (others, counted) = (overload.other_state_windows?, overload.windows?);
     let share = f64::from(others) / f64::from(others + counted).max(1.0);
-    let slower = overload.other_state_fps? as f64;
-    let says_more = share > OFTEN && slower < SLOWER * median as f64;
-    says_more.then(|| {
-        let number = known.with(slower).in_words();
+    let there = overload.other_state_fps? as f64;
+    let ratio = there / median.max(1) as f64;
+    let is_apart = ratio.max(1.0 / ratio) > Overload::STATES_APART;
+    (share > Overload::OFTEN && is_apart).then(|| {
+        let number = known.with(there).in_words();
         let percent = 100.0 * share;
-        format!(", or {number} in slower states of the machine ({percent:.0} % of the time)")
+        format!(
+            ", and {number} in other states of the machine (median, {percent:.0} % of the time)"
+        )
     })
 }
 

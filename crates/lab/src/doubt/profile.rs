@@ -208,15 +208,16 @@ fn elsewhere(load: &ProfiledLoad, frame_ns: &[f64]) -> Option<Doubt> {
 
 /// Whether the costs are those of a slow state of the machine.
 fn slowed(load: &ProfiledLoad, trials: &[(Trial, Verdict)]) -> Option<Doubt> {
-    let fastest_ns = fastest_work_ns(trials.iter().flat_map(|(trial, _)| &trial.windows))?;
+    let windows = trials.iter().flat_map(|(trial, _)| &trial.windows);
+    let fastest_ns = fastest_work_ns(windows.filter(|window| !window.disturbed))?;
     let work_ns = load.work_ns.filter(|ns| *ns > SLOWED * fastest_ns)?;
     Some(Doubt {
         name: "slow-state",
         weight: Weight::Shifted(2),
         seen: format!(
-            "fixed work on the router's CPU took {work_ns:.0} ns in the saturated trials, {fastest_ns:.0} ns at its fastest: each stage cost more"
+            "fixed work took {work_ns:.0} ns in the saturated trials, {fastest_ns:.0} ns at its fastest"
         ),
-        why: "Another guest on the core slows the router. A frame then costs more by up to the square of that ratio.",
+        why: "Its clock was lowered or its core was shared. A stage then costs more, by up to the square of the ratio of these two times.",
         next: "Compare only results in similar states. Dedicated cores keep one state.",
     })
 }

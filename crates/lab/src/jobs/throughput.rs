@@ -19,6 +19,7 @@ use crate::trial::probe;
 use mpps_method::saturation::Saturation;
 use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, Rate, SearchPlan, Span, Stability};
+use mpps_record::Overload;
 
 /// What to measure on a raised bed.
 #[derive(Clone, Debug)]
@@ -206,9 +207,6 @@ pub(super) fn first_burst(tester: &mut Tester<'_>) -> Result<Rate, JobError> {
     Ok(saturation::sent(&burst))
 }
 
-/// A machine is often in other states if it is there for more than this share of the time at overload.
-const OFTEN: f64 = 0.25;
-
 /// Searches by the plan below the tester's ceiling. Returns one finding for each goal.
 pub(super) fn find(
     measurer: &mut dyn Measurer,
@@ -241,13 +239,14 @@ pub(super) fn find(
 }
 
 /// The load at which the search begins: the maximum forwarding rate, if the DUT limits it. Where the machine was often in
-/// slower states, what the router forwarded in those: a trial without loss is longer than the machine stays in one state.
+/// other states, and the router slower there, what it forwarded in those: a trial often meets several states.
 fn start(saturated: &Saturated) -> Option<Rate> {
     let maximum = saturated.maximum().filter(|_| saturated.overloaded)?;
-    let often = maximum.other_state_share() > OFTEN;
-    let slower = maximum.other_state_fps.filter(|_| often);
     let middle = maximum.forwarding.middle;
-    Some(Rate::from_fps(slower.map_or(middle, |fps| fps.min(middle))))
+    let often = maximum.other_state_share() > Overload::OFTEN;
+    let is_slower = |fps: &f64| often && fps * Overload::STATES_APART < middle;
+    let slower = maximum.other_state_fps.filter(is_slower);
+    Some(Rate::from_fps(slower.unwrap_or(middle)))
 }
 
 #[cfg(test)]
@@ -357,6 +356,7 @@ mod tests {
         };
         assert_eq!(begins(150, 1.05e6), Some(1.05e6));
         assert_eq!(begins(10, 1.05e6), Some(1.6e6), "seldom");
+        assert_eq!(begins(150, 1.5e6), Some(1.6e6), "hardly slower");
         assert_eq!(begins(150, 1.9e6), Some(1.6e6), "faster there");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::goal::Stage;
 use super::load::{Bound, Load, TrialResult};
-use crate::units::Rate;
+use crate::units::{Rate, Span};
 
 /// The loads.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,23 @@ impl Database {
     /// The loads tried, low to high.
     pub fn rates(&self) -> impl Iterator<Item = Rate> {
         self.loads.iter().map(|load| load.rate)
+    }
+
+    /// The lowest load with a trial that says something of the DUT.
+    #[must_use]
+    pub fn lowest_judged(&self) -> Option<&Load> {
+        self.loads.iter().find(|load| load.is_judged())
+    }
+
+    /// The lowest load that failed this stage by its trials so far, in more than one of them.
+    #[must_use]
+    pub fn lowest_failed_twice(&self, stage: &Stage) -> Option<Rate> {
+        let so_far = stage.by_trials_so_far();
+        let has_failed = |load: &&Load| {
+            let passes = load.passes(stage.loss_ratio, Span::ZERO);
+            passes.judged > passes.lossless + 1 && load.classify(&so_far) == Bound::Upper
+        };
+        Some(self.loads.iter().find(has_failed)?.rate)
     }
 
     /// Adds a trial that says something of the DUT. The tester can offer this load, so it can offer those below it.

@@ -76,6 +76,12 @@ impl Load {
         (self.not_offered, self.disturbed, self.invalid) = (0, 0, 0);
     }
 
+    /// Whether it has a trial that says something of the DUT.
+    #[must_use]
+    pub const fn is_judged(&self) -> bool {
+        !self.results.is_empty()
+    }
+
     fn sums(&self, stage: &Stage) -> Sums {
         let sum = |wanted: (bool, bool)| {
             let of = self.results.iter().filter(|trial| {

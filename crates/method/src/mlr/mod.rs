@@ -256,8 +256,22 @@ fn fell_short(counts: &Counts, lost: u64) -> Option<Shortfall> {
     (tester_s > 0).then_some(Shortfall::LostAtReceiver(tester_s))
 }
 
-/// A load at which nothing has passed is followed by this share of it, or by what came back of it if that is less.
-const LOWER_SHARE: f64 = 0.8;
+impl Mlr {
+    /// Below the lowest load with a trial that counts. A void trial says nothing of the DUT, so its load is offered again.
+    fn lower_than_tried(&self) -> Option<Rate> {
+        let Some(lowest) = self.database.lowest_judged() else {
+            return self.database.rates().next();
+        };
+        let (least, most) = LOWER_SHARES;
+        let tried = lowest.rate.fps();
+        let came_back = START_SHARE * lowest.hint(0.0).fps();
+        Some(Rate::from_fps(came_back.clamp(least * tried, most * tried)))
+    }
+}
+
+/// A load at which nothing has passed is followed by what came back of it, between these shares of it. More would hardly
+/// pass; less would be too cautious after one bad trial.
+const LOWER_SHARES: (f64, f64) = (0.5, 0.7);
 
 impl Search for Mlr {
     fn next(&mut self) -> Step {
@@ -298,11 +312,10 @@ impl Search for Mlr {
             .find(|stage| !self.has_passed(stage))?
             .trial;
         let minimum = self.plan.minimum;
-        let lowest = self.database.rates().next()?;
-        let is_allowed = lowest > minimum && self.gave_up.is_none();
-        let came_back = self.database.get(lowest)?.hint(0.0).fps();
-        let lower = (START_SHARE * came_back).min(LOWER_SHARE * lowest.fps());
-        self.now = is_allowed.then(|| Offer::new(Rate::from_fps(lower).max(minimum), duration));
+        let lower = self.lower_than_tried()?;
+        let is_allowed = lower > minimum || self.database.get(minimum).is_none();
+        self.now = (is_allowed && self.gave_up.is_none())
+            .then(|| Offer::new(lower.max(minimum), duration));
         self.now
     }
 }

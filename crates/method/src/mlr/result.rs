@@ -37,10 +37,22 @@ impl Mlr {
         }
     }
 
-    /// Whether a load passed for this goal, below all that failed so far. A lucky trial above those is not enough.
+    /// Whether a load passed for this goal, below those that failed more than once. A lucky trial above them is not enough.
     pub(super) fn has_passed(&self, stage: &Stage) -> bool {
-        let so_far = self.database.bounds(&stage.by_trials_so_far());
-        self.database.bounds(stage).lower.or(so_far.lower).is_some()
+        self.passed(stage).is_some()
+    }
+
+    /// The highest load that passed so: for the goal, by the trials so far, or in one of them.
+    fn passed(&self, stage: &Stage) -> Option<Rate> {
+        let database = &self.database;
+        let bounds = database.bounds(stage);
+        let so_far = || database.bounds(&stage.by_trials_so_far()).lower;
+        let failed = || match (bounds.upper, database.lowest_failed_twice(stage)) {
+            (Some(upper), Some(twice)) => Some(upper.min(twice)),
+            (upper, twice) => upper.or(twice),
+        };
+        let once = || database.highest_pass(stage.loss_ratio, failed());
+        bounds.lower.or_else(so_far).or_else(once)
     }
 
     /// The goal's bounds; where no load has passed, what the trials so far speak for. One good trial is enough where
@@ -57,7 +69,7 @@ impl Mlr {
         }
         let so_far = stage.by_trials_so_far();
         let good = || database.highest_pass(stage.loss_ratio, bounds.upper);
-        let lower = database.bounds(&so_far).lower.or_else(good);
+        let lower = self.passed(stage).or_else(good);
         let longest = lower.and_then(|rate| database.get(rate)?.longest_pass(stage.loss_ratio));
         let trial = longest.map_or(stage.trial, |longest| longest.min(stage.trial));
         Known {

@@ -532,3 +532,56 @@ fn goals_have_their_dense_code() {
     assert_eq!(Preset::Csit.goal(0.005).to_string(), "pdr 0.5 %");
     assert_eq!(Preset::Quick.goal(0.0).to_string(), "ndr");
 }
+
+#[test]
+fn a_later_stage_doubles_its_steps_after_three() {
+    let plan = MlrPlan {
+        start: Some(kfps(500.0)),
+        trials_at_most: 60,
+        ..plan(Preset::Quick)
+    };
+    // Once the first stage has its bounds, all passes: the router became faster.
+    let mut answers = vec![said(Verdict::Lossless), lost(10)];
+    answers.extend([said(Verdict::Lossless); 16]);
+    let (offered, _) = driven(plan, &answers);
+    let later = &offered[2..];
+    let step = 1.0 / 0.98_f64;
+    let steps = later.iter().map(|load| (load / later[0]).ln() / step.ln());
+    let mut steps: Vec<f64> = steps.map(f64::round).collect();
+    steps.dedup();
+    assert_eq!(steps, [0.0, 1.0, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0]);
+}
+
+#[test]
+fn nothing_passed_leads_to_lower_loads() {
+    let after = |verdicts: &[(Verdict, Counts)]| {
+        let mut search = Mlr::new(plan(Preset::Quick)).expect("a plan");
+        for (verdict, counts) in verdicts {
+            assert!(matches!(search.next(), Step::Offer(_)));
+            search.learn(verdict, counts);
+        }
+        search.offer_lower().map(|offer| offer.rate.fps() / 1.6e6)
+    };
+    // Little loss, much, and nearly all of 1.6 Mfps.
+    let near = |one: Option<f64>, other: f64| one.is_some_and(|one| (one - other).abs() < 1e-6);
+    assert!(near(after(&[lost(1)]), 0.7));
+    assert!(near(after(&[lost(400)]), 0.6 * 0.99));
+    assert!(near(after(&[lost(990)]), 0.5));
+    // A void trial is repeated, and says nothing of the load.
+    assert!(near(after(&[lost(1), said(VOID)]), 0.7));
+}
+
+#[test]
+fn a_lucky_trial_above_a_load_that_failed_twice_is_none() {
+    let mut search = Mlr::new(plan(Preset::Quick)).expect("a plan");
+    let mut learn = |rate: f64, (verdict, counts): (Verdict, Counts)| {
+        let duration = seconds(1.0);
+        search.now = Some(Offer::new(kfps(rate), duration));
+        search.learn(&verdict, &counts);
+        search.offer_lower()
+    };
+    assert!(learn(1_000.0, lost(10)).is_some());
+    // Once against once: it is something.
+    assert!(learn(1_100.0, said(Verdict::Lossless)).is_none());
+    assert!(learn(1_000.0, lost(10)).is_some());
+}
