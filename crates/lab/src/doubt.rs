@@ -26,7 +26,7 @@ pub use limit::{ForwardingLimit, Reading, highest_allowed, overload_limit};
 pub use machine::{host_changed, other_run};
 pub use profile::{ProfileDoubts, profile_doubts};
 pub use why_lost::{CatchUp, WhyLost};
-pub use work::{FEW_ROUTE_CHANGES, few_route_changes, work_doubts};
+pub use work::{few_route_changes, work_doubts};
 
 use crate::search::Searched;
 use crate::search::gate::Gated;

@@ -54,8 +54,6 @@ fn router_tasks(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
 
 /// Fewer route changes than this share of those that were due.
 const CHANGES_ENOUGH: f64 = 0.95;
-/// Of a router that had fewer changes of routes than were asked for, over all trials together.
-pub const FEW_ROUTE_CHANGES: &str = "few-route-changes";
 
 /// Whether the router had fewer changes than were asked for. Over all trials, because one that lasts some ms has few.
 #[must_use]
@@ -63,7 +61,7 @@ pub fn few_route_changes(changes: impl IntoIterator<Item = ChangesMade>) -> Opti
     let all = changes.into_iter().reduce(|sum, more| sum.plus(&more))?;
     let applied = all.applied();
     ((applied as f64) < CHANGES_ENOUGH * all.due as f64).then(|| Doubt {
-        name: FEW_ROUTE_CHANGES,
+        name: "few-route-changes",
         weight: Weight::Another(15),
         seen: format!(
             "{applied} of {} route changes that were due were made, {:.0} a second; the kernel refused {}",

@@ -7,7 +7,7 @@ use super::throughput::{self, first_burst};
 use super::{JobError, Judged, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
-use crate::doubt::{Doubt, FEW_ROUTE_CHANGES, frame_doubts, work_doubts};
+use crate::doubt::{Doubt, frame_doubts, work_doubts};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, SENDER_MAX, TRIAL, block, burst, run_at_overload};
 use crate::tester::{ReceiverPlace, Tester};
@@ -17,6 +17,7 @@ pub(super) use forwards::is_alike;
 pub use forwards::{Forwards, alike, share_loads};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::compare::{Compared, Comparison, Measure, Rule, Turn, rate};
+use mpps_method::histogram::Histogram;
 use mpps_method::turns::TurnOrder;
 use mpps_method::{ChangesMade, Offer, Rate, Span, Trial, Verdict};
 
@@ -104,7 +105,7 @@ pub(super) struct Standing<'bed> {
     pub(super) turns: Vec<Turn>,
     trials: Vec<[u32; 2]>,
     route_changes: Option<ChangesMade>,
-    doubts: Vec<Doubt>,
+    judged: Vec<(Trial, Verdict)>,
     comparison: Option<Comparison>,
 }
 
@@ -132,30 +133,31 @@ impl Standing<'_> {
         } = (self.tester).judge(Phase::Fixed, offer, trial, trials)?;
         self.add_changes(&overload);
         self.add_changes(&trial);
-        let fixed = self.doubted(trial, verdict);
+        self.judged.push((for_doubts(&trial), verdict));
         self.turns.push(Turn {
             overload: block(overload),
-            fixed: block(fixed),
+            fixed: block(trial),
         });
         self.trials.push([at_overload, number]);
         Ok(())
     }
 
-    /// The trial, when its doubts are kept: where work was done and what came of its frames. Those of route changes are about
-    /// all trials together.
-    fn doubted(&mut self, trial: Trial, verdict: Verdict) -> Trial {
-        let one = [(trial, verdict)];
+    /// About where work was done and what came of the frames, over all trials at the fixed load.
+    fn doubts(&self) -> Vec<Doubt> {
         let shared = self.tester.bed.plan().cpus.shared();
-        let raised = work_doubts(&one, shared)
-            .into_iter()
-            .chain(frame_doubts(&one));
-        for doubt in raised.filter(|doubt| doubt.name != FEW_ROUTE_CHANGES) {
-            if self.doubts.iter().all(|known| known.name != doubt.name) {
-                self.doubts.push(doubt);
-            }
-        }
-        let [(trial, _)] = one;
-        trial
+        let mut doubts = work_doubts(&self.judged, shared);
+        doubts.extend(frame_doubts(&self.judged));
+        doubts
+    }
+}
+
+/// A trial for the doubts: without what they do not look at. Those of route changes are about the trials at overload too.
+fn for_doubts(trial: &Trial) -> Trial {
+    Trial {
+        windows: Vec::new(),
+        lateness: Histogram::default(),
+        route_changes: None,
+        ..trial.clone()
     }
 }
 
@@ -188,12 +190,12 @@ pub fn measure(
     let first = standing.first();
     let receiver = first.map(|variant| variant.tester.traffic.receiver);
     let measured = |variant: Standing<'_>| Measured {
+        doubts: variant.doubts(),
         overload: variant.forwards.overload(),
         name: variant.name,
         turns: variant.turns,
         trials: variant.trials,
         route_changes: variant.route_changes,
-        doubts: variant.doubts,
         compared: variant.comparison.map(Comparison::end),
     };
     Ok(Outcome {
@@ -223,7 +225,7 @@ pub(super) fn raise<'bed>(
             turns: Vec::new(),
             trials: Vec::new(),
             route_changes: None,
-            doubts: Vec::new(),
+            judged: Vec::new(),
             comparison: None,
         });
     }
