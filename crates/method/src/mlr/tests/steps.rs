@@ -572,7 +572,7 @@ fn nothing_passed_leads_to_lower_loads() {
 }
 
 #[test]
-fn a_lucky_trial_above_a_load_that_failed_twice_is_none() {
+fn a_lucky_trial_above_two_failures_is_none() {
     let mut search = Mlr::new(plan(Preset::Quick)).expect("a plan");
     let mut learn = |rate: f64, (verdict, counts): (Verdict, Counts)| {
         let duration = seconds(1.0);
