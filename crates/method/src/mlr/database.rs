@@ -2,6 +2,7 @@
 
 use super::goal::Stage;
 use super::load::{Bound, Load, TrialResult};
+use crate::search::Passes;
 use crate::units::{Rate, Span};
 
 /// The loads.
@@ -49,15 +50,27 @@ impl Database {
         self.loads.iter().find(|load| load.is_judged())
     }
 
-    /// The lowest load that failed this stage by its trials so far, in more than one of them.
+    /// The highest load that the trials so far speak for: it passes this stage by its own, and of all trials below `failed`
+    /// as many passed at it or above as failed at it or below. One early failure then outweighs no later passes, and one
+    /// lucky pass no failures.
     #[must_use]
-    pub fn lowest_failed_twice(&self, stage: &Stage) -> Option<Rate> {
+    pub fn likely(&self, stage: &Stage, failed: Option<Rate>) -> Option<Rate> {
         let so_far = stage.by_trials_so_far();
-        let has_failed = |load: &&Load| {
-            let passes = load.passes(stage.loss_ratio, Span::ZERO);
-            passes.judged > passes.lossless + 1 && load.classify(&so_far) == Bound::Upper
-        };
-        Some(self.loads.iter().find(has_failed)?.rate)
+        let below = |load: &&Load| failed.is_none_or(|failed| load.rate < failed);
+        let loads: Vec<(&Load, Passes)> = (self.loads.iter().filter(below))
+            .map(|load| (load, load.passes(stage.loss_ratio, Span::ZERO)))
+            .collect();
+        let sum = |of: fn(&Passes) -> u32| loads.iter().map(|(_, passes)| of(passes)).sum::<u32>();
+        let failures = |passes: &Passes| passes.judged - passes.lossless;
+        let (mut passed_from_here, mut failed_to_here) = (0, sum(|one| one.judged - one.lossless));
+        let mut highest_first = loads.iter().rev();
+        let found = highest_first.find(|(load, passes)| {
+            passed_from_here += passes.lossless;
+            let speaks = passed_from_here >= failed_to_here;
+            failed_to_here -= failures(passes);
+            speaks && load.classify(&so_far) == Bound::Lower
+        });
+        found.map(|(load, _)| load.rate)
     }
 
     /// Adds a trial that says something of the DUT. The tester can offer this load, so it can offer those below it.

@@ -37,22 +37,14 @@ impl Mlr {
         }
     }
 
-    /// Whether a load passed for this goal, below those that failed more than once. A lucky trial above them is not enough.
+    /// Whether a load passed for this goal, or the trials so far speak for one.
     pub(super) fn has_passed(&self, stage: &Stage) -> bool {
         self.passed(stage).is_some()
     }
 
-    /// The highest load that passed so: for the goal, by the trials so far, or in one of them.
     fn passed(&self, stage: &Stage) -> Option<Rate> {
-        let database = &self.database;
-        let bounds = database.bounds(stage);
-        let so_far = || database.bounds(&stage.by_trials_so_far()).lower;
-        let failed = || match (bounds.upper, database.lowest_failed_twice(stage)) {
-            (Some(upper), Some(twice)) => Some(upper.min(twice)),
-            (upper, twice) => upper.or(twice),
-        };
-        let once = || database.highest_pass(stage.loss_ratio, failed());
-        bounds.lower.or_else(so_far).or_else(once)
+        let Bounds { lower, upper } = self.database.bounds(stage);
+        lower.or_else(|| self.database.likely(stage, upper))
     }
 
     /// The goal's bounds; where no load has passed, what the trials so far speak for. One good trial is enough where

@@ -585,3 +585,37 @@ fn a_lucky_trial_above_two_failures_is_none() {
     assert!(learn(1_100.0, said(Verdict::Lossless)).is_none());
     assert!(learn(1_000.0, lost(10)).is_some());
 }
+
+#[test]
+fn one_early_failure_outweighs_no_later_passes() {
+    let found = |trials: &[(f64, bool)]| {
+        let mut search = Mlr::new(plan(Preset::Quick)).expect("a plan");
+        for &(rate, passes) in trials {
+            let (verdict, counts) = match passes {
+                true => said(Verdict::Lossless),
+                false => lost(10),
+            };
+            search.now = Some(Offer::new(kfps(rate), seconds(1.0)));
+            search.learn(&verdict, &counts);
+        }
+        match search.found_so_far()[0].outcome {
+            Outcome::Found { lossless, .. } => lossless.fps() / 1e3,
+            outcome => panic!("{outcome:?}"),
+        }
+    };
+    // Two failures while the machine was slow, then six passes above the lower one.
+    let early = [(1_355.0, false), (1_123.0, false), (973.0, true)];
+    let later = [1_133.0, 1_133.0, 1_221.0, 1_221.0, 1_418.0, 1_418.0].map(|rate| (rate, true));
+    let trials = [&early[..], &later].concat();
+    assert_eq!(found(&trials).round(), 1_418.0);
+    // A third failure counts against the highest.
+    let trials = [&trials[..], &[(1_049.0, false)]].concat();
+    assert_eq!(found(&trials).round(), 1_221.0);
+    // Half of its own trials must pass.
+    let trials = [
+        &trials[..],
+        &[(1_221.0, false), (1_221.0, false), (1_221.0, false)],
+    ]
+    .concat();
+    assert_eq!(found(&trials).round(), 1_133.0);
+}
