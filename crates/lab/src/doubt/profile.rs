@@ -217,7 +217,7 @@ fn slowed(load: &ProfiledLoad, trials: &[(Trial, Verdict)]) -> Option<Doubt> {
         seen: format!(
             "fixed work took {work_ns:.0} ns in the saturated trials, {fastest_ns:.0} ns at its fastest"
         ),
-        why: "Its clock was lowered or its core was shared. A stage then costs more, by up to the square of the ratio of these two times.",
+        why: "The CPU's clock was lowered, or its core was shared. A stage then costs more, by up to the square of the ratio of these two times.",
         next: "Compare only results in similar states. Dedicated cores keep one state.",
     })
 }

@@ -60,9 +60,9 @@ impl Database {
         let loads: Vec<(&Load, Passes)> = (self.loads.iter().filter(below))
             .map(|load| (load, load.passes(stage.loss_ratio, Span::ZERO)))
             .collect();
-        let sum = |of: fn(&Passes) -> u32| loads.iter().map(|(_, passes)| of(passes)).sum::<u32>();
         let failures = |passes: &Passes| passes.judged - passes.lossless;
-        let (mut passed_from_here, mut failed_to_here) = (0, sum(|one| one.judged - one.lossless));
+        let mut passed_from_here = 0;
+        let mut failed_to_here: u32 = loads.iter().map(|(_, passes)| failures(passes)).sum();
         let mut highest_first = loads.iter().rev();
         let found = highest_first.find(|(load, passes)| {
             passed_from_here += passes.lossless;

@@ -34,6 +34,10 @@ use goal::{SearchGoal, SearchGoalError, Stage};
 use load::TrialResult;
 use selector::{Range, START_SHARE, Selector};
 
+/// A load at which nothing has passed is followed by what came back of it, between these shares of it. More would hardly
+/// pass; less would be too cautious after one bad trial.
+const LOWER_SHARES: (f64, f64) = (0.5, 0.7);
+
 /// A slow moment of the tester's CPU is no more its limit than a lossy moment is the DUT's.
 pub const NOT_OFFERED_AT_MOST: u32 = 3;
 /// After a load that was disturbed for too long comes such a share of it: its disturbances take less time.
@@ -269,10 +273,6 @@ impl Mlr {
     }
 }
 
-/// A load at which nothing has passed is followed by what came back of it, between these shares of it. More would hardly
-/// pass; less would be too cautious after one bad trial.
-const LOWER_SHARES: (f64, f64) = (0.5, 0.7);
-
 impl Search for Mlr {
     fn next(&mut self) -> Step {
         match self.now {
@@ -309,7 +309,7 @@ impl Search for Mlr {
     fn offer_lower(&mut self) -> Option<Offer> {
         let duration = self
             .last_stages()
-            .find(|stage| !self.has_passed(stage))?
+            .find(|stage| self.passed(stage).is_none())?
             .trial;
         let minimum = self.plan.minimum;
         let lower = self.lower_than_tried()?;

@@ -37,12 +37,8 @@ impl Mlr {
         }
     }
 
-    /// Whether a load passed for this goal, or the trials so far speak for one.
-    pub(super) fn has_passed(&self, stage: &Stage) -> bool {
-        self.passed(stage).is_some()
-    }
-
-    fn passed(&self, stage: &Stage) -> Option<Rate> {
+    /// The highest load that passed for this goal, else the one that the trials so far speak for.
+    pub(super) fn passed(&self, stage: &Stage) -> Option<Rate> {
         let Bounds { lower, upper } = self.database.bounds(stage);
         lower.or_else(|| self.database.likely(stage, upper))
     }
