@@ -19,6 +19,10 @@ const SATURATED: f64 = 0.95;
 pub(crate) const PAIR_WINDOWS_MIN: usize = 6;
 /// Blocks needed for an interval over their medians. Fewer say nothing of how far trials lie apart.
 const BLOCKS_MIN: usize = 3;
+/// Other states of the machine are worth a word if they took more than this share of the time at overload,
+const OFTEN: f64 = 0.25;
+/// and if the rate in them differs by more than this factor.
+const STATES_APART: f64 = 1.1;
 /// Pairs of blocks needed for a cost: one pair has no interval.
 const PAIRS_MIN: usize = 2;
 
@@ -178,6 +182,8 @@ pub struct Saturation {
     pub disturbed: u32,
     /// Windows left out, for the machine was in another state in them: another distance, or a neighbour on the core.
     pub other_state: u32,
+    /// Their share of all undisturbed windows whose state is known, 0 to 1.
+    pub other_state_share: f64,
     /// What the median one of these windows forwarded, fps; `None` without any.
     pub other_state_fps: Option<f64>,
     /// The state in which all windows were on which this stands; `None` where it is unknown.
@@ -204,11 +210,14 @@ impl Saturation {
         })
     }
 
-    /// Share of the undisturbed windows in which the machine was in another state, 0 to 1.
+    /// What it forwarded in other states of the machine, fps, where these are worth a word: they took much of the time, and
+    /// its rate differs there.
     #[must_use]
-    pub fn other_state_share(&self) -> f64 {
-        let all = self.other_state + self.windows;
-        f64::from(self.other_state) / f64::from(all.max(1))
+    pub fn often_elsewhere(&self) -> Option<f64> {
+        let fps = self.other_state_fps?;
+        let ratio = fps / self.forwarding.middle;
+        let is_apart = ratio.max(1.0 / ratio) > STATES_APART;
+        (self.other_state_share > OFTEN && is_apart).then_some(fps)
     }
 
     /// Whether its interval is the range of windows, because trials are too few for one.
@@ -262,17 +271,21 @@ impl Saturation {
             .filter_map(|block| block.distance.steady()?.work_ns);
         let windows = blocks.iter().flat_map(|block| &block.windows);
         let disturbed = windows.clone().filter(|window| window.disturbed).count() as u32;
-        let in_another = |window: &&Window| {
-            let is_known = window.round_trip_ns.is_some() && window.work_ns.is_some();
-            is_known && !window.disturbed && !place.holds(window)
+        let is_known = |window: &&Window| {
+            let is_timed = window.round_trip_ns.is_some() && window.work_ns.is_some();
+            is_timed && !window.disturbed
         };
+        let known: Vec<Window> = windows.filter(is_known).copied().collect();
         let elsewhere = Block {
-            windows: windows.filter(in_another).copied().collect(),
+            windows: (known.iter().filter(|window| !place.holds(window)))
+                .copied()
+                .collect(),
             ..Block::default()
         };
         Some(Self {
             disturbed,
             other_state: elsewhere.windows.len() as u32,
+            other_state_share: elsewhere.windows.len() as f64 / known.len().max(1) as f64,
             other_state_fps: median(&elsewhere.rates(false)),
             elsewhere: found.elsewhere + (blocks.len() - here.len()) as u32,
             place: Some(place),
@@ -333,6 +346,7 @@ impl Saturation {
             windows: windows as u32,
             disturbed: (all - undisturbed) as u32,
             other_state: 0,
+            other_state_share: 0.0,
             other_state_fps: None,
             place: None,
             work_ns: None,

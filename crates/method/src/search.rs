@@ -61,8 +61,8 @@ pub trait Search {
         let _unused = trials;
         None
     }
-    /// Offers less than the lowest load tried, for a caller whose time is spent, and after the end. `None`: every goal has a load
-    /// that passed, or no lower load is allowed.
+    /// Offers less than the lowest load tried, for a caller whose time is spent, and after the end. `None`: the trials speak for
+    /// a load for each goal, or no lower load is allowed.
     fn offer_lower(&mut self) -> Option<Offer> {
         None
     }

@@ -107,8 +107,8 @@ pub use read::{Records, read, read_file, read_to_report, read_to_show};
 pub use recovery::{RecoveryLine, RecoveryTrial};
 pub use reset::{ResetLine, ResetTrial};
 pub use result::{
-    BusyLoad, Doubt, Evenness, FrameCost, FullSpeed, Headroom, Interval, LossAbove, Overload,
-    ResultLine, StandsOn, WhyLost,
+    BusyLoad, Doubt, Evenness, FrameCost, FullSpeed, Headroom, Interval, LossAbove, OtherStates,
+    Overload, ResultLine, StandsOn, WhyLost,
 };
 pub use route_changes::{ReplayedFile, RouteChanges};
 pub use run::{EndLine, Modifier, NETWORKS, RunLine};

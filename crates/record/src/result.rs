@@ -151,6 +151,10 @@ pub struct Overload {
     /// What the median one of these windows forwarded. Missing in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_state_fps: Option<u64>,
+    /// The other states, if they took over a quarter of the time and the router's rate in them differs by a factor over 1.1.
+    /// Missing in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_states: Option<OtherStates>,
     /// What the router would forward in one fixed state of the machine. Missing in older records, if the trials' rates were
     /// alike, or if the readings do not explain them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,11 +171,14 @@ pub struct Overload {
     pub exit_program_more_ns: Option<Interval<f64>>,
 }
 
-impl Overload {
-    /// Other states of the machine are worth a word if they took more than this share of the time at overload,
-    pub const OFTEN: f64 = 0.25;
-    /// and if the router's rate in them differs from its maximum by more than this factor.
-    pub const STATES_APART: f64 = 1.1;
+/// What a router forwarded at overload while the machine was in other states than the maximum's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OtherStates {
+    /// Their share of the undisturbed time at overload, 0 to 1.
+    pub share: f64,
+    /// What the median window in them forwarded.
+    pub forwarding_fps: u64,
 }
 
 /// What a router would forward at overload in one fixed state of the machine.

@@ -180,26 +180,20 @@ fn forwarding(row: &Row<'_>) -> Option<String> {
     } else {
         format!(" ({low} to {high})")
     };
-    let others = in_other_states(&row.overload, forwarded.median, known).unwrap_or_default();
+    let others = in_other_states(&row.overload, known).unwrap_or_default();
     Some(format!(
         "forwards {number} frames/s{range}, limited by {who}{others}"
     ))
 }
 
 /// What it forwarded in other states of the machine, where those took much of the time: the user meets them too.
-fn in_other_states(overload: &Overload, median: u64, known: Known) -> Option<String> {
-    let (others, counted) = (overload.other_state_windows?, overload.windows?);
-    let share = f64::from(others) / f64::from(others + counted).max(1.0);
-    let there = overload.other_state_fps? as f64;
-    let ratio = there / median.max(1) as f64;
-    let is_apart = ratio.max(1.0 / ratio) > Overload::STATES_APART;
-    (share > Overload::OFTEN && is_apart).then(|| {
-        let number = known.with(there).in_words();
-        let percent = 100.0 * share;
-        format!(
-            ", and {number} in other states of the machine (median, {percent:.0} % of the time)"
-        )
-    })
+fn in_other_states(overload: &Overload, known: Known) -> Option<String> {
+    let others = overload.other_states?;
+    let number = known.with(others.forwarding_fps as f64).in_words();
+    let percent = 100.0 * others.share;
+    Some(format!(
+        "; {number} in other states of the machine ({percent:.0} % of the time at overload)"
+    ))
 }
 
 /// The highest load that passed, and what ended the search where the router did not.

@@ -5,7 +5,7 @@ use mpps_lab::line::{self, rates, tenths};
 use mpps_lab::search::saturation::Saturated;
 use mpps_method::full_speed;
 use mpps_method::saturation::{self, Saturation};
-use mpps_record::{FrameCost, FullSpeed, LoadAboveRate, Overload};
+use mpps_record::{FrameCost, FullSpeed, LoadAboveRate, OtherStates, Overload};
 
 /// The members of one frame size. Runs on a machine differ, those of a simulated router do not.
 pub fn overload(
@@ -32,12 +32,20 @@ pub fn overload(
         other_state_fps: maximum
             .and_then(|found| found.other_state_fps)
             .map(|fps| fps as u64),
+        other_states: maximum.and_then(other_states),
         full_speed: saturated.full_speed.as_ref().map(full_speed),
         elsewhere_trials: maximum.map(|found| found.elsewhere),
         cost: saturated.cost.as_ref().map(cost),
         exit_program_ns: program.map(|program| tenths(program.router_ns)),
         exit_program_more_ns: program.map(|program| line::cost(program.more_ns)),
     }
+}
+
+fn other_states(maximum: &Saturation) -> Option<OtherStates> {
+    Some(OtherStates {
+        share: maximum.other_state_share,
+        forwarding_fps: maximum.often_elsewhere()? as u64,
+    })
 }
 
 fn full_speed(found: &full_speed::FullSpeed) -> FullSpeed {

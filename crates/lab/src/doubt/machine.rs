@@ -185,7 +185,7 @@ fn distance_changed(overload: Option<At>, trial: Option<At>) -> Option<Doubt> {
 
 /// Whether the maximum forwarding rate leaves out much of the time, for the machine was in another state.
 fn other_state(maximum: &Saturation, full_speed: Option<&FullSpeed>) -> Option<Doubt> {
-    let share = maximum.other_state_share();
+    let share = maximum.other_state_share;
     (share > OTHER_STATE_SHARE).then(|| Doubt {
         name: "other-state",
         weight: match is_within(maximum) {

@@ -9,7 +9,9 @@ use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{Doubt, frame_doubts, work_doubts};
 use crate::search::measurer::Measurer;
-use crate::search::saturation::{FIRST_BURST, SENDER_MAX, TRIAL, block, burst, run_at_overload};
+use crate::search::saturation::{
+    FIRST_BURST, SENDER_MAX, TRIAL, block, burst, run_at_overload, take_block,
+};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
@@ -128,37 +130,34 @@ impl Standing<'_> {
         let trial = trial::run(&mut self.tester, &offer)?;
         let Judged {
             number,
-            trial,
+            mut trial,
             verdict,
         } = (self.tester).judge(Phase::Fixed, offer, trial, trials)?;
         self.add_changes(&overload);
         self.add_changes(&trial);
-        self.judged.push((for_doubts(&trial), verdict));
         self.turns.push(Turn {
             overload: block(overload),
-            fixed: block(trial),
+            fixed: take_block(&mut trial),
         });
         self.trials.push([at_overload, number]);
+        // Too large to keep, and no doubt looks at it.
+        trial.lateness = Histogram::default();
+        // They are doubted elsewhere, over the trials at overload too.
+        trial.route_changes = None;
+        self.judged.push((trial, verdict));
         Ok(())
     }
 
-    /// About where work was done and what came of the frames, over all trials at the fixed load.
     fn doubts(&self) -> Vec<Doubt> {
-        let shared = self.tester.bed.plan().cpus.shared();
-        let mut doubts = work_doubts(&self.judged, shared);
-        doubts.extend(frame_doubts(&self.judged));
-        doubts
+        doubts(&self.judged, self.tester.bed.plan().cpus.shared())
     }
 }
 
-/// A trial for the doubts: without what they do not look at. Those of route changes are about the trials at overload too.
-fn for_doubts(trial: &Trial) -> Trial {
-    Trial {
-        windows: Vec::new(),
-        lateness: Histogram::default(),
-        route_changes: None,
-        ..trial.clone()
-    }
+/// About where work was done and what came of the frames, over all trials at the fixed load.
+fn doubts(judged: &[(Trial, Verdict)], cpus_shared: bool) -> Vec<Doubt> {
+    let mut doubts = work_doubts(judged, cpus_shared);
+    doubts.extend(frame_doubts(judged));
+    doubts
 }
 
 /// Compares each variant with the first one.
@@ -328,4 +327,44 @@ fn in_turns(
         took = Span::from_nanos(monotonic_ns() - begun_ns);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_method::{Counts, Direction};
+
+    #[test]
+    fn doubts_are_about_all_trials() {
+        // Of 1000 frames each.
+        let trial = |foreign, duplicated| {
+            let counts = Counts {
+                sent: 1_000,
+                received: 1_000,
+                foreign,
+                duplicated,
+                ..Counts::default()
+            };
+            let way = Direction {
+                counts,
+                ..Direction::default()
+            };
+            let trial = Trial {
+                directions: vec![way],
+                ..Trial::default()
+            };
+            (trial, Verdict::Lossless)
+        };
+        let judged = [trial(0, 2), trial(7, 3)];
+        let seen: Vec<String> = doubts(&judged, false)
+            .into_iter()
+            .map(|doubt| doubt.seen)
+            .collect();
+        let expected = [
+            "7 foreign frames reached the receiver",
+            "5 of 2000 frames arrived a second time",
+        ];
+        assert_eq!(seen, expected);
+        assert_eq!(doubts(&judged[..0], false).len(), 0);
+    }
 }

@@ -19,7 +19,6 @@ use crate::trial::probe;
 use mpps_method::saturation::Saturation;
 use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, Rate, SearchPlan, Span, Stability};
-use mpps_record::Overload;
 
 /// What to measure on a raised bed.
 #[derive(Clone, Debug)]
@@ -243,10 +242,8 @@ pub(super) fn find(
 fn start(saturated: &Saturated) -> Option<Rate> {
     let maximum = saturated.maximum().filter(|_| saturated.overloaded)?;
     let middle = maximum.forwarding.middle;
-    let often = maximum.other_state_share() > Overload::OFTEN;
-    let is_slower = |fps: &f64| often && fps * Overload::STATES_APART < middle;
-    let slower = maximum.other_state_fps.filter(is_slower);
-    Some(Rate::from_fps(slower.unwrap_or(middle)))
+    let elsewhere = maximum.often_elsewhere().unwrap_or(middle);
+    Some(Rate::from_fps(middle.min(elsewhere)))
 }
 
 #[cfg(test)]
@@ -335,15 +332,14 @@ mod tests {
 
     #[test]
     fn a_search_begins_where_the_machine_often_is() {
-        let begins = |other_state: u32, fps: f64| {
+        let begins = |other_state_share: f64, fps: f64| {
             let maximum = Saturation {
                 forwarding: Interval {
                     low: 1.5e6,
                     middle: 1.6e6,
                     high: 1.7e6,
                 },
-                windows: 50,
-                other_state,
+                other_state_share,
                 other_state_fps: Some(fps),
                 ..Saturation::default()
             };
@@ -354,9 +350,9 @@ mod tests {
             };
             start(&saturated).map(Rate::fps)
         };
-        assert_eq!(begins(150, 1.05e6), Some(1.05e6));
-        assert_eq!(begins(10, 1.05e6), Some(1.6e6), "seldom");
-        assert_eq!(begins(150, 1.5e6), Some(1.6e6), "hardly slower");
-        assert_eq!(begins(150, 1.9e6), Some(1.6e6), "faster there");
+        assert_eq!(begins(0.75, 1.05e6), Some(1.05e6));
+        assert_eq!(begins(0.1, 1.05e6), Some(1.6e6), "seldom");
+        assert_eq!(begins(0.75, 1.5e6), Some(1.6e6), "hardly slower");
+        assert_eq!(begins(0.75, 1.9e6), Some(1.6e6), "faster there");
     }
 }

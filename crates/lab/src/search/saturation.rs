@@ -182,22 +182,27 @@ fn cost(found: &Saturated, mut pairs: [(&Series, &Series); 2]) -> Option<FrameCo
 
 /// A trial as a block of an interval.
 #[must_use]
-pub fn block(trial: Trial) -> Block {
+pub fn block(mut trial: Trial) -> Block {
+    take_block(&mut trial)
+}
+
+/// The same, with the windows moved out of the trial.
+pub(crate) fn take_block(trial: &mut Trial) -> Block {
     // The busy time covers the drain too, so a saturated CPU shows a little more than 1.
     Block {
-        sent: sent(&trial),
+        sent: sent(trial),
         lost: trial.loss_ratio().unwrap_or(0.0),
         busiest: trial.busiest_share().map(|busy| busy.min(1.0)),
         ns_per_frame: trial.ns_per_frame(),
-        distance: Distance::from_trial(&trial),
-        windows: windows(trial),
+        distance: Distance::from_trial(trial),
+        windows: take_windows(trial),
     }
 }
 
 /// The receiver's windows. Where it keeps none, the whole trial is one window.
-fn windows(trial: Trial) -> Vec<Window> {
+fn take_windows(trial: &mut Trial) -> Vec<Window> {
     if !trial.windows.is_empty() {
-        return trial.windows;
+        return std::mem::take(&mut trial.windows);
     }
     vec![Window {
         duration: trial.duration,

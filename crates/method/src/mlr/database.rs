@@ -51,7 +51,7 @@ impl Database {
     }
 
     /// The highest load that the trials so far speak for: it passes this stage by its own, and of all trials below `failed`
-    /// as many passed at it or above as failed at it or below. One early failure then outweighs no later passes, and one
+    /// at least as many passed at it or above as failed at it or below. One early failure then outweighs no later passes, and one
     /// lucky pass no failures.
     #[must_use]
     pub fn likely(&self, stage: &Stage, failed: Option<Rate>) -> Option<Rate> {
@@ -87,13 +87,13 @@ impl Database {
         self.loads.iter().find(failed)
     }
 
-    /// The highest load with a trial within this loss ratio, below a load that failed.
+    /// The lowest load with a trial within this loss ratio, below a load that failed.
     #[must_use]
-    pub fn highest_pass(&self, loss_ratio: f64, failed: Option<Rate>) -> Option<Rate> {
+    pub fn lowest_pass(&self, loss_ratio: f64, failed: Option<Rate>) -> Option<Rate> {
         let below = |load: &&Load| failed.is_none_or(|failed| load.rate < failed);
         let passed = |load: &&Load| load.longest_pass(loss_ratio).is_some();
         let mut loads = self.loads.iter().filter(below);
-        Some(loads.rfind(passed)?.rate)
+        Some(loads.find(passed)?.rate)
     }
 
     /// The lowest load above this one that fails the stage.

@@ -32,11 +32,11 @@ use crate::verdict::{Rules, Verdict};
 use database::Database;
 use goal::{SearchGoal, SearchGoalError, Stage};
 use load::TrialResult;
-use selector::{Range, START_SHARE, Selector};
+use selector::{Range, Selector};
 
-/// A load at which nothing has passed is followed by what came back of it, between these shares of it. More would hardly
-/// pass; less would be too cautious after one bad trial.
-const LOWER_SHARES: (f64, f64) = (0.5, 0.7);
+/// After a search in which nothing passed, the first load below the lowest one is this share of it, each further one that
+/// share of the one before: the first is near, and a few reach far down.
+const LOWER_SHARES: (f64, f64) = (0.7, 0.5);
 
 /// A slow moment of the tester's CPU is no more its limit than a lossy moment is the DUT's.
 pub const NOT_OFFERED_AT_MOST: u32 = 3;
@@ -100,6 +100,8 @@ pub struct Mlr {
     attempts: Attempts,
     now: Option<Offer>,
     gave_up: Option<CouldNotMeasure>,
+    /// The last load offered below the lowest of the search.
+    lower: Option<Rate>,
 }
 
 impl Mlr {
@@ -115,6 +117,7 @@ impl Mlr {
             attempts: Attempts::default(),
             now: None,
             gave_up: None,
+            lower: None,
             plan,
         };
         let range = search.range();
@@ -246,6 +249,21 @@ impl Mlr {
             self.gave_up = Some(CouldNotMeasure::Invalid { rate, why });
         }
     }
+
+    /// Below the lowest load with a trial that counts. Before that trial is judged, its load is offered again.
+    fn lower_than_tried(&mut self) -> Option<Rate> {
+        let Some(lowest) = self.database.lowest_judged() else {
+            return self.database.rates().next();
+        };
+        let (first, further) = LOWER_SHARES;
+        let is_lowest = self.lower.is_none_or(|lower| lowest.rate <= lower);
+        if is_lowest {
+            let share = self.lower.map_or(first, |_| further);
+            let lower = Rate::from_fps(share * lowest.rate.fps()).max(self.plan.minimum);
+            self.lower = (lower < lowest.rate).then_some(lower);
+        }
+        self.lower
+    }
 }
 
 /// How the tester fell short in a trial in which the DUT lost so many frames.
@@ -258,19 +276,6 @@ fn fell_short(counts: &Counts, lost: u64) -> Option<Shortfall> {
     }
     let tester_s = counts.lost.saturating_sub(lost);
     (tester_s > 0).then_some(Shortfall::LostAtReceiver(tester_s))
-}
-
-impl Mlr {
-    /// Below the lowest load with a trial that counts. A void trial says nothing of the DUT, so its load is offered again.
-    fn lower_than_tried(&self) -> Option<Rate> {
-        let Some(lowest) = self.database.lowest_judged() else {
-            return self.database.rates().next();
-        };
-        let (least, most) = LOWER_SHARES;
-        let tried = lowest.rate.fps();
-        let came_back = START_SHARE * lowest.hint(0.0).fps();
-        Some(Rate::from_fps(came_back.clamp(least * tried, most * tried)))
-    }
 }
 
 impl Search for Mlr {
@@ -311,11 +316,11 @@ impl Search for Mlr {
             .last_stages()
             .find(|stage| self.passed(stage).is_none())?
             .trial;
-        let minimum = self.plan.minimum;
+        if self.gave_up.is_some() {
+            return None;
+        }
         let lower = self.lower_than_tried()?;
-        let is_allowed = lower > minimum || self.database.get(minimum).is_none();
-        self.now = (is_allowed && self.gave_up.is_none())
-            .then(|| Offer::new(lower.max(minimum), duration));
+        self.now = Some(Offer::new(lower, duration));
         self.now
     }
 }

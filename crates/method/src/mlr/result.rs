@@ -43,8 +43,8 @@ impl Mlr {
         lower.or_else(|| self.database.likely(stage, upper))
     }
 
-    /// The goal's bounds; where no load has passed, what the trials so far speak for. One good trial is enough where
-    /// nothing better is known.
+    /// The goal's bounds; where no load has passed, what the trials so far speak for. Where they speak for none, the lowest
+    /// load with a good trial: of the lucky ones it needs the least luck.
     fn known(&self, stage: &Stage) -> Known {
         let database = &self.database;
         let bounds = database.bounds(stage);
@@ -56,7 +56,7 @@ impl Mlr {
             };
         }
         let so_far = stage.by_trials_so_far();
-        let good = || database.highest_pass(stage.loss_ratio, bounds.upper);
+        let good = || database.lowest_pass(stage.loss_ratio, bounds.upper);
         let lower = self.passed(stage).or_else(good);
         let longest = lower.and_then(|rate| database.get(rate)?.longest_pass(stage.loss_ratio));
         let trial = longest.map_or(stage.trial, |longest| longest.min(stage.trial));

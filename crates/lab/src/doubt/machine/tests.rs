@@ -83,33 +83,32 @@ fn a_cost_with_an_untimed_exit_is_doubted() {
 
 #[test]
 fn a_maximum_that_leaves_out_slower_times_is_doubted() {
-    let told = |windows, other_state, other_state_fps, full_speed: Option<&FullSpeed>| {
+    let told = |other_state_share, other_state_fps, full_speed: Option<&FullSpeed>| {
         let maximum = Saturation {
             forwarding: Interval::from_samples(&[1e6]).expect("a number"),
-            windows,
-            other_state,
+            other_state_share,
             other_state_fps,
             ..Saturation::default()
         };
         super::other_state(&maximum, full_speed).map(|doubt| doubt.seen)
     };
-    let of = |windows, other, fps| told(windows, other, fps, None);
-    assert_eq!((of(95, 5, Some(8e5)), of(0, 0, None)), (None, None));
-    let slower = of(60, 40, Some(7.6e5)).expect("a doubt");
+    let of = |share, fps| told(share, fps, None);
+    assert_eq!((of(0.05, Some(8e5)), of(0.0, None)), (None, None));
+    let slower = of(0.4, Some(7.6e5)).expect("a doubt");
     assert_eq!(
         slower,
         "40 % of the time at overload was in another state (24 % less forwarded); it does not count"
     );
-    let alike = of(60, 40, Some(1.004e6)).expect("a doubt");
+    let alike = of(0.4, Some(1.004e6)).expect("a doubt");
     assert!(alike.contains(" (as much forwarded);"), "{alike}");
-    let faster = of(60, 40, Some(1.11e6)).expect("a doubt");
+    let faster = of(0.4, Some(1.11e6)).expect("a doubt");
     assert!(faster.contains(" (11 % more forwarded);"), "{faster}");
     let full_speed = FullSpeed {
         forwarding: Interval::from_samples(&[1.45e6, 1.5e6, 1.55e6]).expect("numbers"),
         work_ns: 196.4,
         trials: 9,
     };
-    let computed = told(60, 40, Some(7.6e5), Some(&full_speed)).expect("a doubt");
+    let computed = told(0.4, Some(7.6e5), Some(&full_speed)).expect("a doubt");
     let said = "; computed for one state (100 ns round trip, 196 ns of work) it would forward 1.500 Mfps (1.450 Mfps to 1.550 Mfps; our runs differed by 7 %)";
     assert!(computed.ends_with(said), "{computed}");
 }
@@ -206,8 +205,7 @@ fn another_state_weighs_by_what_it_forwarded() {
                 middle: 1e6,
                 high: 1.04e6,
             },
-            windows: 60,
-            other_state: 40,
+            other_state_share: 0.4,
             other_state_fps: fps,
             ..Saturation::default()
         };

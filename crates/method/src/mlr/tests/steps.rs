@@ -560,15 +560,43 @@ fn nothing_passed_leads_to_lower_loads() {
             assert!(matches!(search.next(), Step::Offer(_)));
             search.learn(verdict, counts);
         }
-        search.offer_lower().map(|offer| offer.rate.fps() / 1.6e6)
+        let mut lower = || {
+            let offer = search.offer_lower();
+            let (verdict, counts) = lost(10);
+            search.learn(&verdict, &counts);
+            offer.map(|offer| offer.rate.fps() / 1.6e6)
+        };
+        [lower(), lower(), lower()]
     };
-    // Little loss, much, and nearly all of 1.6 Mfps.
-    let near = |one: Option<f64>, other: f64| one.is_some_and(|one| (one - other).abs() < 1e-6);
-    assert!(near(after(&[lost(1)]), 0.7));
-    assert!(near(after(&[lost(400)]), 0.6 * 0.99));
-    assert!(near(after(&[lost(990)]), 0.5));
-    // A void trial is repeated, and says nothing of the load.
-    assert!(near(after(&[lost(1), said(VOID)]), 0.7));
+    let near = |found: [Option<f64>; 3]| {
+        let wanted = [0.7, 0.35, 0.175];
+        let mut both = found.into_iter().zip(wanted);
+        both.all(|(one, wanted)| one.is_some_and(|one| (one - wanted).abs() < 1e-6))
+    };
+    assert!(near(after(&[lost(1)])), "1.6 Mfps lost a little");
+    assert!(near(after(&[lost(990)])), "or much");
+    assert!(
+        near(after(&[lost(1), said(VOID)])),
+        "void trials are repeated"
+    );
+}
+
+#[test]
+fn a_void_trial_at_a_lower_load_is_repeated() {
+    let mut search = Mlr::new(MlrPlan {
+        minimum: kfps(1_200.0),
+        ..plan(Preset::Quick)
+    })
+    .expect("a plan");
+    let (verdict, counts) = lost(10);
+    search.learn(&verdict, &counts);
+    // The lowest allowed, too.
+    for (verdict, counts) in [said(VOID), said(VOID), lost(10)] {
+        let lower = search.offer_lower().expect("a load");
+        assert_eq!(lower.rate, kfps(1_200.0));
+        search.learn(&verdict, &counts);
+    }
+    assert_eq!(search.offer_lower(), None);
 }
 
 #[test]
@@ -584,6 +612,15 @@ fn a_lucky_trial_above_two_failures_is_none() {
     // Once against once: it is something.
     assert!(learn(1_100.0, said(Verdict::Lossless)).is_none());
     assert!(learn(1_000.0, lost(10)).is_some());
+    assert!(learn(1_200.0, said(Verdict::Lossless)).is_none());
+    assert!(learn(1_050.0, lost(10)).is_some());
+    // If nothing lower passes, the least lucky one is told.
+    let found = search.found_so_far()[0];
+    assert!(
+        matches!(found.outcome, Outcome::Found { lossless, .. } if lossless == kfps(1_100.0)),
+        "{found:?}"
+    );
+    assert_eq!(found.irregular, Some(Irregular::Unconfirmed));
 }
 
 #[test]
