@@ -58,11 +58,16 @@ pub const BUILD: [Need; 7] = [
 ];
 
 /// To test: other people's tools that the privileged tests hold us against or use as --dut-setup.
-pub const TEST: [Need; 3] = [
+pub const TEST: [Need; 4] = [
     need(
         "nftables",
         Sign::Program("nft"),
         "firewall rules that make a router slow in tests",
+    ),
+    need(
+        "iptables",
+        Sign::Program("iptables"),
+        "frames to a program of the router's, in a test",
     ),
     need(
         "iproute2",
@@ -198,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_program_in_a_system_folder_counts() {
-        let files = ["sbin/nft", "sbin/ip", "sbin/sysctl"];
+        let files = ["sbin/nft", "sbin/iptables", "sbin/ip", "sbin/sysctl"];
         assert!(missing_with("sbin", &files, &TEST).is_empty());
     }
 }

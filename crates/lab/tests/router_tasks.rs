@@ -135,6 +135,51 @@ fn time_of_the_duts_cpu_that_nobody_counts_is_named() {
     assert!(doubted(spinning, WHOLE_TRIES, "busy-uncounted", dut));
 }
 
+/// Netfilter hands each frame to a program of the router's.
+#[test]
+fn a_program_that_takes_frames_keeps_the_dut_busy() {
+    if !support::can_run_on_two_cpus() {
+        return;
+    }
+    let handler = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/nfqueue.py");
+    let runs = |command: &str| {
+        let run = Command::new("sh").args(["-c", command]).output();
+        run.is_ok_and(|run| run.status.success())
+    };
+    if !runs("iptables --version && python3 --version") {
+        support::skip!("iptables and python3 in PATH");
+    }
+    let script = Script::new(&format!(
+        "set -eu
+         iptables -A FORWARD -j NFQUEUE --queue-num 0
+         python3 '{handler}' &
+         until grep -q . /proc/net/netfilter/nfnetlink_queue; do kill -0 $!; sleep 0.02; done"
+    ));
+    let bed = Bed::raise(&BedPlan {
+        dut_setup: Some(script.0.clone()),
+        ..support::plan()
+    })
+    .unwrap_or_else(|error| panic!("raise: {error}"));
+    let cpu = bed.plan().cpus.dut[0];
+    let mut tester = trials::tester(&bed, &support::traffic(), 1 << 20);
+    let told = (0..WHOLE_TRIES).any(|_| {
+        let trial = trials::run(&mut tester, 100_000.0, 500);
+        let threads_share = trial.busy[0].run_ns as f64 / trial.duration.as_nanos() as f64;
+        let busy = trial.busiest_share().expect("accounts");
+        let doubts = work_doubts(&[(trial, Verdict::Lossless)], false);
+        println!("threads {threads_share:.2}, busy {busy:.2}, {doubts:?}");
+        let is_told = |name: &str, words: &str| {
+            let mut doubts = doubts.iter().filter(|doubt| doubt.name == name);
+            doubts.any(|doubt| doubt.seen.contains(words))
+        };
+        threads_share < 0.8
+            && busy >= 0.95
+            && is_told("busy-uncounted", &format!("CPU {cpu} of the DUT"))
+            && is_told("router-tasks", "the router's own python3")
+    });
+    assert!(told, "not in any of {WHOLE_TRIES} trials");
+}
+
 #[test]
 fn frames_steered_to_another_cpu_are_named() {
     if !support::can_run_on_two_cpus() {

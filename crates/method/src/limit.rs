@@ -90,7 +90,7 @@ mod tests {
         let busy = busy.map(|busy| CpuBusy {
             cpu: 1,
             run_ns: (busy * 1e9) as u64,
-            wait_ns: 0,
+            ..CpuBusy::default()
         });
         let trial = Trial {
             offered: LOAD,

@@ -220,7 +220,7 @@ impl Simulated {
             busy: vec![CpuBusy {
                 cpu: 1,
                 run_ns: run_ns as u64,
-                wait_ns: 0,
+                ..CpuBusy::default()
             }],
             gaps: vec![CpuGap {
                 cpu: 1,

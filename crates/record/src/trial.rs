@@ -277,6 +277,9 @@ pub struct CpuBusy {
     pub run_ns: u64,
     /// Runnable, but kept waiting.
     pub wait_ns: u64,
+    /// What the router's other tasks had of it; 0 where `run_ns` is the time of all that ran there, and in older records.
+    #[serde(default)]
+    pub tasks_ns: u64,
 }
 
 /// What one CPU of the machine did (/proc/stat: ticks of 10 ms).

@@ -84,9 +84,10 @@ fn summary(file: &str, run: &Run) -> String {
         say(format!("**{}**", plain(&told)));
     }
     let begin = run.begin.as_ref();
-    unfinished(run)
-        .into_iter()
-        .for_each(|line| say(plain(&line)));
+    let with = begin.and_then(sentence::measured_with).into_iter();
+    let told = with.chain(run.end.iter().flat_map(sentence::came_of));
+    let told = told.chain(unfinished(run));
+    told.for_each(|line| say(plain(&line)));
     let parts = parts(run);
     for table in parts.iter().filter_map(|(_, part)| answers::table(part)) {
         say(rows(&table));

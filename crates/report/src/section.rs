@@ -108,6 +108,7 @@ fn first_screen(run: &Run) -> Markup {
                 } @else {
                     (answers)
                 }
+                @for told in run.end.iter().flat_map(sentence::came_of) { p { (told) } }
                 @if let Some(error) = unfinished(run) { p { (error) } }
             }
             @if !run.results.is_empty() {

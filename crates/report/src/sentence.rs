@@ -1,10 +1,12 @@
 //! Sentences of a page's first screen: what was asked, what was found, what limits it.
 
+mod conditions;
 mod lines;
 mod overload;
 mod timed;
 
 pub use crate::headline::is_bound;
+pub use conditions::{came_of, measured_with};
 pub use lines::{comparison, load};
 pub(crate) use overload::OVERLOADED;
 pub use overload::{overload, spread};
@@ -83,6 +85,7 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
         told.push(format!("A load passes by this rule: {rule}."));
     }
     told.push(place(&begin.bed));
+    told.extend(measured_with(begin));
     told
 }
 

@@ -102,7 +102,7 @@ fn busy(trial: &TrialLine) -> Option<f64> {
     };
     let shares = trial.busy.iter().filter_map(|cpu| {
         let had = had(cpu.cpu);
-        (had > 0.0).then(|| (cpu.run_ns as f64 / had).min(1.0))
+        (had > 0.0).then(|| ((cpu.run_ns + cpu.tasks_ns) as f64 / had).min(1.0))
     });
     shares.max_by(f64::total_cmp)
 }
@@ -158,7 +158,7 @@ mod tests {
         let cpu = |cpu, run_ns| CpuBusy {
             cpu,
             run_ns,
-            wait_ns: 0,
+            ..CpuBusy::default()
         };
         trial.busy = vec![cpu(1, 400_000_000), cpu(2, 300_000_000)];
         assert_eq!(Figures::new(&trial).busy, Some(0.4));

@@ -13,6 +13,9 @@ const WATCH: &str = "<script>var wrong = []; \
 /// At the end: what a person would see, as lines of `name=value`.
 const PROBE: &str = r#"<script>
 const told = [];
+// Since the page was asked for; its plots and tables are laid out by then.
+document.body.getBoundingClientRect();
+const shown = performance.now();
 const tell = (name, value) => told.push(`${name}=${value}`);
 const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
 for (const figure of all(".plot")) {
@@ -21,6 +24,7 @@ for (const figure of all(".plot")) {
 }
 const trials = document.querySelector("table.trials") ?? document.querySelector("table.sortable");
 tell("rows", trials.tBodies[0].rows.length);
+tell("shown after ms", Math.round(shown));
 const head = all("th", trials).find((head) => head.textContent.startsWith("forwarded")) ?? all("th", trials)[0];
 const column = [...head.parentNode.children].indexOf(head);
 const numbers = () => all("tbody tr", trials).map((row) => Number(row.cells[column].textContent.replace(/\s/g, "")));
@@ -327,6 +331,8 @@ fn a_browser_shows_ten_thousand_trials() {
         ("more", "Show all 10000 rows"),
         ("seen of all", "10000"),
     ];
+    let shown = told.iter().find(|(name, _)| name == "shown after ms");
+    println!("{shown:?}");
     check(&told, &wanted);
 }
 

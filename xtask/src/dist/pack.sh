@@ -31,7 +31,7 @@ install -D --mode=644 /dev/stdin "$share/zsh/vendor-completions/_mpps" < <("$mpp
 install -D --mode=644 /dev/stdin "$share/fish/vendor_completions.d/mpps.fish" < <("$mpps" completions fish)
 mkdir -p "$documents/docs" "$documents/licences"
 cp README.md CHANGELOG.md LICENSE-* "$documents"
-cp docs/*.md "$documents/docs"
+cp docs/*.md docs/report.png docs/record.schema.json "$documents/docs"
 
 # The licences of every crate that is linked into the program, with their texts.
 cat > "$documents/copyright" <<-'END'

@@ -39,6 +39,7 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
             cpu: busy.cpu,
             run_ns: busy.run_ns,
             wait_ns: busy.wait_ns,
+            tasks_ns: busy.tasks_ns,
         }),
         work: work(raw),
         steal: each(&raw.steal, |steal| record::CpuSteal {

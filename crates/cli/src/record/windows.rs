@@ -55,6 +55,7 @@ pub(super) fn block_of(line: &TrialLine) -> Option<Block> {
         cpu: cpu.cpu,
         run_ns: cpu.run_ns,
         wait_ns: cpu.wait_ns,
+        tasks_ns: cpu.tasks_ns,
     };
     let other = |time: &mpps_record::Disturbance| Disturbance {
         cpu: time.cpu,
@@ -150,7 +151,7 @@ mod tests {
             busy: vec![CpuBusy {
                 cpu: 1,
                 run_ns: 340_000_000,
-                wait_ns: 0,
+                ..CpuBusy::default()
             }],
             others: vec![times(60, 64)],
             windows,

@@ -37,7 +37,7 @@ pub(super) fn bound_by_loss(busy: f64) -> Searched {
         busy: vec![CpuBusy {
             cpu: 0,
             run_ns: (busy * 1e9) as u64,
-            wait_ns: 0,
+            ..CpuBusy::default()
         }],
         ..Trial::default()
     };

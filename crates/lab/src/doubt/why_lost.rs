@@ -202,7 +202,7 @@ mod tests {
         let busy = CpuBusy {
             cpu: 1,
             run_ns: 40_000_000,
-            wait_ns: 0,
+            ..CpuBusy::default()
         };
         let mut way = Direction::default();
         way.counts.lost = lost;

@@ -104,11 +104,11 @@ fn busy_uncounted(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
         name: "busy-uncounted",
         weight: Weight::Another(10),
         seen: format!(
-            "CPU {cpu} of the DUT was {:.0} % busy, but the threads counted in DUT busy only {:.0} %",
+            "CPU {cpu} of the DUT was {:.0} % busy, but the threads that forward only {:.0} %",
             busy * 100.0,
             counted * 100.0
         ),
-        why: "DUT busy, ns per frame and the values computed from them miss a part of the router's work.",
+        why: "If other tasks handle frames too, ns per frame misses their part.",
         next: "Check `work` and `dut_tasks` of the trials in the record, and run top -H during a run.",
     })
 }

@@ -188,11 +188,10 @@ pub fn block(mut trial: Trial) -> Block {
 
 /// The same, with the windows moved out of the trial.
 pub(crate) fn take_block(trial: &mut Trial) -> Block {
-    // The busy time covers the drain too, so a saturated CPU shows a little more than 1.
     Block {
         sent: sent(trial),
         lost: trial.loss_ratio().unwrap_or(0.0),
-        busiest: trial.busiest_share().map(|busy| busy.min(1.0)),
+        busiest: trial.busiest_share(),
         ns_per_frame: trial.ns_per_frame(),
         distance: Distance::from_trial(trial),
         windows: take_windows(trial),

@@ -302,8 +302,7 @@ fn busy(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuBusy> {
         .map(|&cpu| {
             let mut busy = CpuBusy {
                 cpu,
-                run_ns: 0,
-                wait_ns: 0,
+                ..CpuBusy::default()
             };
             for ((at, after), (_, before)) in parts.after.threads.iter().zip(&parts.before.threads)
             {
@@ -314,10 +313,19 @@ fn busy(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuBusy> {
             }
             if tester.bed.plan().nic == Front::Softirq {
                 busy.run_ns = cpu_busy_ns(parts, cpu);
+            } else {
+                busy.tasks_ns = tasks_ns(parts, cpu);
             }
             busy
         })
         .collect()
+}
+
+/// What the router's own tasks had of the CPU.
+fn tasks_ns(parts: &Parts<'_>, cpu: usize) -> u64 {
+    let tasks = had(&parts.cpu_use, |cpu_use| &cpu_use.router);
+    let of_cpu = tasks.iter().filter(|tasks| tasks.cpu == cpu);
+    of_cpu.map(|tasks| tasks.total.as_nanos()).sum()
 }
 
 /// Time that the CPU did not idle, in ticks of 10 ms: the DUT's work where it has no thread of its own.

@@ -40,7 +40,7 @@ fn trial() -> Trial {
         busy: vec![CpuBusy {
             cpu: 1,
             run_ns: 500_000_000,
-            wait_ns: 0,
+            ..CpuBusy::default()
         }],
         ..Trial::default()
     }

@@ -20,7 +20,7 @@ fn line_of(phase: Phase, colour: bool) -> String {
         busy: vec![CpuBusy {
             cpu: 1,
             run_ns: 770_000_000,
-            wait_ns: 0,
+            ..CpuBusy::default()
         }],
         ..Trial::default()
     };

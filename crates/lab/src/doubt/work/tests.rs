@@ -49,7 +49,7 @@ fn trial(work: [(u64, u64, u64); 3]) -> [(Trial, Verdict); 1] {
         busy: vec![CpuBusy {
             cpu: 1,
             run_ns: 500_000_000,
-            wait_ns: 0,
+            ..CpuBusy::default()
         }],
         work: (0..).zip(work).map(of_cpu).collect(),
         steal: [0, 1].map(|cpu| CpuSteal { cpu, steal_ns: 0 }).into(),
@@ -69,7 +69,7 @@ fn work_that_no_busy_time_counts_is_named() {
     let quiet = [(990, 900, 9_000), (600, 0, 100_000), (400, 100, 9_000)];
     assert_eq!(raised(quiet, false), []);
     let own = [(990, 900, 0), (700, 0, 100_000), (0, 0, 0)];
-    let seen = "CPU 1 of the DUT was 70 % busy, but the threads counted in DUT busy only 50 %";
+    let seen = "CPU 1 of the DUT was 70 % busy, but the threads that forward only 50 %";
     assert_eq!(raised(own, false), [("busy-uncounted", seen.to_owned())]);
     assert_eq!(raised(own, true), []);
     // Ticks may count more than the trial had.

@@ -73,7 +73,7 @@ pub(super) fn load_of(tried: &[Profiled]) -> Option<ProfiledLoad> {
         offered_fps: over(|one| Some(one.judged.trial.sent_rate()?.fps()))?,
         forwarding_fps: interval(saturation.map_or(whole, |found| found.forwarding)),
         trials: tried.iter().map(|one| one.judged.number).collect(),
-        busy_share: over(|one| one.judged.trial.busiest_share())?.min(1.0),
+        busy_share: over(|one| one.judged.trial.busiest_share())?,
         frame_ns: mpps_record::Interval {
             // The stages sum to the mean.
             median: statistics::mean(&frame_ns)?,
