@@ -67,7 +67,7 @@ pub const TEST: [Need; 4] = [
     need(
         "iptables",
         Sign::Program("iptables"),
-        "frames to a program of the router's, in a test",
+        "hands frames to a program in a test",
     ),
     need(
         "iproute2",

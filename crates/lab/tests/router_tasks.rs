@@ -1,5 +1,5 @@
 //! Tasks in the router's namespace are the router's own: they are named and void nothing. The same outside is another program.
-//! Work of the router's that its busy time does not count is a doubt.
+//! Time of the DUT's CPU beyond the threads that forward is a doubt.
 
 use crate::support;
 use crate::support::trials::{self, WHOLE_TRIES};
@@ -126,7 +126,7 @@ fn doubted_on(plan: &BedPlan, fps: f64, setup: &str, tries: u32, name: &str, cpu
 }
 
 #[test]
-fn time_of_the_duts_cpu_that_nobody_counts_is_named() {
+fn time_beyond_the_forwarding_threads_is_named() {
     if !support::can_run_on_two_cpus() {
         return;
     }
@@ -163,6 +163,7 @@ fn a_program_that_takes_frames_keeps_the_dut_busy() {
     let cpu = bed.plan().cpus.dut[0];
     let mut tester = trials::tester(&bed, &support::traffic(), 1 << 20);
     let told = (0..WHOLE_TRIES).any(|_| {
+        // Several times what such a program can take.
         let trial = trials::run(&mut tester, 100_000.0, 500);
         let threads_share = trial.busy[0].run_ns as f64 / trial.duration.as_nanos() as f64;
         let busy = trial.busiest_share().expect("accounts");

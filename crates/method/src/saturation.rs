@@ -19,9 +19,9 @@ const SATURATED: f64 = 0.95;
 pub(crate) const PAIR_WINDOWS_MIN: usize = 6;
 /// Blocks needed for an interval over their medians. Fewer say nothing of how far trials lie apart.
 const BLOCKS_MIN: usize = 3;
-/// Other states of the machine are worth a word if they took more than this share of the time at overload,
+/// Other states of the machine are told if they took more than this share of the time at overload.
 const OFTEN: f64 = 0.25;
-/// and if the rate in them differs by more than this factor.
+/// They are told only if their rate differs from the maximum by more than this factor.
 const STATES_APART: f64 = 1.1;
 /// Pairs of blocks needed for a cost: one pair has no interval.
 const PAIRS_MIN: usize = 2;
@@ -213,7 +213,7 @@ impl Saturation {
     /// What it forwarded in other states of the machine, fps, where these are worth a word: they took much of the time, and
     /// its rate differs there.
     #[must_use]
-    pub fn often_elsewhere(&self) -> Option<f64> {
+    pub fn rate_in_other_states(&self) -> Option<f64> {
         let fps = self.other_state_fps?;
         let ratio = fps / self.forwarding.middle;
         let is_apart = ratio.max(1.0 / ratio) > STATES_APART;

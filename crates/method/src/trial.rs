@@ -74,14 +74,14 @@ pub struct Direction {
     pub ledger: Ledger,
 }
 
-/// What the DUT's threads took of one CPU (schedstat, read before and after the trial).
+/// What the DUT's threads (schedstat, read before and after the trial) and the router's own tasks took of one CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuBusy {
     /// The CPU's number.
     pub cpu: usize,
     /// Time on the CPU, ns.
     pub run_ns: u64,
-    /// Time of the router's other tasks on it, ns; 0 where `run_ns` is the time of all that ran there.
+    /// Time of the router's own tasks on it, ns. It is 0 with the front `softirq`, whose `run_ns` includes them.
     pub tasks_ns: u64,
     /// Time runnable but kept waiting, ns.
     pub wait_ns: u64,
@@ -89,8 +89,9 @@ pub struct CpuBusy {
 
 impl CpuBusy {
     /// Time of the threads and of the router's other tasks, ns.
-    const fn all_ns(&self) -> u64 {
-        self.run_ns + self.tasks_ns
+    #[must_use]
+    pub const fn all_ns(&self) -> u64 {
+        self.run_ns.saturating_add(self.tasks_ns)
     }
 }
 
@@ -420,8 +421,8 @@ impl Trial {
         (whole > 0.0).then(|| busy as f64 / whole)
     }
 
-    /// Busy share of the DUT's busiest CPU, the router's own tasks included; the one that limits. At most 1: the accounts
-    /// cover the drain too.
+    /// Busy share of the DUT's busiest CPU, the router's own tasks included; the one that limits. It is cut at 1, because the
+    /// accounts cover the drain too.
     #[must_use]
     pub fn busiest_share(&self) -> Option<f64> {
         let had = self.busy.iter().filter(|busy| self.had_ns(busy.cpu) > 0.0);

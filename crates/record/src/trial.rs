@@ -277,9 +277,17 @@ pub struct CpuBusy {
     pub run_ns: u64,
     /// Runnable, but kept waiting.
     pub wait_ns: u64,
-    /// What the router's other tasks had of it; 0 where `run_ns` is the time of all that ran there, and in older records.
-    #[serde(default)]
+    /// What the router's own tasks had of it. It is 0 with the front `softirq`, whose `run_ns` includes them. Missing: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub tasks_ns: u64,
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
+const fn is_zero(ns: &u64) -> bool {
+    *ns == 0
 }
 
 /// What one CPU of the machine did (/proc/stat: ticks of 10 ms).

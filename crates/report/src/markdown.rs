@@ -7,7 +7,7 @@ use crate::headline::answer;
 use crate::machine::{command, machine_line};
 use crate::parts::parts;
 use crate::row::Row;
-use crate::section::{title, unfinished};
+use crate::section::{counted, title, unfinished};
 use crate::sentence;
 use crate::source::Gathered;
 use crate::table::Table;
@@ -85,7 +85,7 @@ fn summary(file: &str, run: &Run) -> String {
     }
     let begin = run.begin.as_ref();
     let with = begin.and_then(sentence::measured_with).into_iter();
-    let told = with.chain(run.end.iter().flat_map(sentence::came_of));
+    let told = with.chain(counted(run));
     let told = told.chain(unfinished(run));
     told.for_each(|line| say(plain(&line)));
     let parts = parts(run);

@@ -108,7 +108,7 @@ fn first_screen(run: &Run) -> Markup {
                 } @else {
                     (answers)
                 }
-                @for told in run.end.iter().flat_map(sentence::came_of) { p { (told) } }
+                @for told in counted(run) { p { (told) } }
                 @if let Some(error) = unfinished(run) { p { (error) } }
             }
             @if !run.results.is_empty() {
@@ -126,6 +126,15 @@ fn first_screen(run: &Run) -> Markup {
             dd { (doubts(run)) }
         }
     }
+}
+
+/// What was counted of the conditions that the run was measured with.
+#[must_use]
+pub fn counted(run: &Run) -> Vec<String> {
+    let end = run.end.as_ref();
+    end.map_or(Vec::new(), |end| {
+        sentence::queries_and_changes(run.begin.as_ref(), end)
+    })
 }
 
 /// What a run with an answer lacks all the same.

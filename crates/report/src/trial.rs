@@ -102,7 +102,7 @@ fn busy(trial: &TrialLine) -> Option<f64> {
     };
     let shares = trial.busy.iter().filter_map(|cpu| {
         let had = had(cpu.cpu);
-        (had > 0.0).then(|| ((cpu.run_ns + cpu.tasks_ns) as f64 / had).min(1.0))
+        (had > 0.0).then(|| (cpu.run_ns.saturating_add(cpu.tasks_ns) as f64 / had).min(1.0))
     });
     shares.max_by(f64::total_cmp)
 }

@@ -44,7 +44,7 @@ pub fn overload(
 fn other_states(maximum: &Saturation) -> Option<OtherStates> {
     Some(OtherStates {
         share: maximum.other_state_share,
-        forwarding_fps: maximum.often_elsewhere()? as u64,
+        forwarding_fps: maximum.rate_in_other_states()? as u64,
     })
 }
 

@@ -281,7 +281,7 @@ fn trial_line(number: u32, report: &Report<'_>, colour: bool) -> String {
             length.to_string()
         )
     };
-    let busy = trial.busy_share().filter(|_| !burst && !cut_short);
+    let busy = trial.busiest_share().filter(|_| !burst && !cut_short);
     let busy = busy.map_or(String::new(), |busy| {
         let who = match report.phase {
             Phase::Wire => "wire",

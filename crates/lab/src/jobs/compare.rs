@@ -140,9 +140,9 @@ impl Standing<'_> {
             fixed: take_block(&mut trial),
         });
         self.trials.push([at_overload, number]);
-        // Too large to keep, and no doubt looks at it.
+        // No doubt reads it, and it is large.
         trial.lateness = Histogram::default();
-        // They are doubted elsewhere, over the trials at overload too.
+        // Doubts about them come from all trials, those at overload too.
         trial.route_changes = None;
         self.judged.push((trial, verdict));
         Ok(())

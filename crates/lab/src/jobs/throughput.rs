@@ -237,12 +237,12 @@ pub(super) fn find(
     Ok(found.into_iter().map(weigh).collect())
 }
 
-/// The load at which the search begins: the maximum forwarding rate, if the DUT limits it. Where the machine was often in
-/// other states, and the router slower there, what it forwarded in those: a trial often meets several states.
+/// The load at which the search begins is the maximum forwarding rate, if the DUT limits it. It is a lower rate in other
+/// states of the machine if these had much of the time: a trial often meets several.
 fn start(saturated: &Saturated) -> Option<Rate> {
     let maximum = saturated.maximum().filter(|_| saturated.overloaded)?;
     let middle = maximum.forwarding.middle;
-    let elsewhere = maximum.often_elsewhere().unwrap_or(middle);
+    let elsewhere = maximum.rate_in_other_states().unwrap_or(middle);
     Some(Rate::from_fps(middle.min(elsewhere)))
 }
 

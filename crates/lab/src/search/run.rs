@@ -9,7 +9,7 @@ use mpps_method::mlr::goal::SearchGoalError;
 use mpps_method::{Bisection, Goal, GoalResult, Learned, Outcome, Search, Step, Trial, Verdict};
 use std::rc::Rc;
 
-/// Trials at lower loads after a search in which no load passed.
+/// Trials at lower loads, if the trials of a search speak for no load.
 const LOWER_TRIALS_MAX: u32 = 5;
 
 /// What a search found for one goal, with its trials.

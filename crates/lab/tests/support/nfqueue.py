@@ -1,4 +1,4 @@
-"""Accepts each frame of netfilter's queue 0, one at a time: a router whose user-space program takes all frames.
+"""Accepts each frame of netfilter's queue 0, one at a time. It is a router's program of user space.
 
 The messages are those of linux/netfilter/nfnetlink_queue.h.
 """
@@ -11,6 +11,10 @@ PACKET, VERDICT, CONFIG = QUEUE, QUEUE | 1, QUEUE | 2
 REQUEST, ACK = 1, 4
 HEADER = struct.Struct("=IHHII")
 ACCEPT = 1
+NFQA_CFG_CMD, NFQA_CFG_PARAMS, NFQA_CFG_QUEUE_MAXLEN = 1, 2, 3
+NFQA_VERDICT_HDR = 2
+# Behind a message's header: four octets, then the header of its first attribute.
+FIRST_VALUE = 8
 
 
 def attribute(kind, value):
@@ -24,9 +28,9 @@ def message(kind, flags, value):
 
 
 queue = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_NETFILTER)
-bind = attribute(1, struct.pack("!BBH", 1, 0, socket.AF_INET))
-copy_headers = attribute(2, struct.pack("!IB", 64, 2))
-length_max = attribute(3, struct.pack("!I", 1024))
+bind = attribute(NFQA_CFG_CMD, struct.pack("!BBH", 1, 0, socket.AF_INET))
+copy_headers = attribute(NFQA_CFG_PARAMS, struct.pack("!IB", 64, 2))
+length_max = attribute(NFQA_CFG_QUEUE_MAXLEN, struct.pack("!I", 1024))
 for setting in (bind, copy_headers, length_max):
     queue.send(message(CONFIG, REQUEST | ACK, setting))
     (error,) = struct.unpack_from("=i", queue.recv(4096), HEADER.size)
@@ -42,6 +46,7 @@ while True:
         length, kind, *_ = HEADER.unpack_from(frames, at)
         if kind == PACKET:
             # The first attribute has the frame's number.
-            number = frames[at + HEADER.size + 8:][:4]
-            queue.send(message(VERDICT, REQUEST, attribute(2, struct.pack("!I", ACCEPT) + number)))
+            number = frames[at + HEADER.size + FIRST_VALUE:][:4]
+            verdict = attribute(NFQA_VERDICT_HDR, struct.pack("!I", ACCEPT) + number)
+            queue.send(message(VERDICT, REQUEST, verdict))
         at += (length + 3) & ~3

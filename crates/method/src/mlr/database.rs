@@ -50,9 +50,9 @@ impl Database {
         self.loads.iter().find(|load| load.is_judged())
     }
 
-    /// The highest load that the trials so far speak for: it passes this stage by its own, and of all trials below `failed`
-    /// at least as many passed at it or above as failed at it or below. One early failure then outweighs no later passes, and one
-    /// lucky pass no failures.
+    /// The highest load below `failed` that the trials so far speak for. Its own trials pass this stage. At least as many trials
+    /// passed at it or above as failed at it or below: one early failure outweighs no later passes, and one lucky pass no
+    /// failures.
     #[must_use]
     pub fn likely(&self, stage: &Stage, failed: Option<Rate>) -> Option<Rate> {
         let so_far = stage.by_trials_so_far();

@@ -34,9 +34,10 @@ use goal::{SearchGoal, SearchGoalError, Stage};
 use load::TrialResult;
 use selector::{Range, Selector};
 
-/// After a search in which nothing passed, the first load below the lowest one is this share of it, each further one that
-/// share of the one before: the first is near, and a few reach far down.
-const LOWER_SHARES: (f64, f64) = (0.7, 0.5);
+/// Loads after a search whose trials speak for none. The first is this share of the lowest load tried,
+const FIRST_LOWER: f64 = 0.7;
+/// each further one that share of the one before.
+const FURTHER_LOWER: f64 = 0.5;
 
 /// A slow moment of the tester's CPU is no more its limit than a lossy moment is the DUT's.
 pub const NOT_OFFERED_AT_MOST: u32 = 3;
@@ -250,15 +251,15 @@ impl Mlr {
         }
     }
 
-    /// Below the lowest load with a trial that counts. Before that trial is judged, its load is offered again.
+    /// The next load below the lowest one judged. A lower load with a void trial is offered again. `None`: the lowest allowed
+    /// load was judged.
     fn lower_than_tried(&mut self) -> Option<Rate> {
         let Some(lowest) = self.database.lowest_judged() else {
             return self.database.rates().next();
         };
-        let (first, further) = LOWER_SHARES;
-        let is_lowest = self.lower.is_none_or(|lower| lowest.rate <= lower);
-        if is_lowest {
-            let share = self.lower.map_or(first, |_| further);
+        let was_judged = self.lower.is_none_or(|lower| lowest.rate <= lower);
+        if was_judged {
+            let share = self.lower.map_or(FIRST_LOWER, |_| FURTHER_LOWER);
             let lower = Rate::from_fps(share * lowest.rate.fps()).max(self.plan.minimum);
             self.lower = (lower < lowest.rate).then_some(lower);
         }

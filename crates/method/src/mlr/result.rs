@@ -43,8 +43,8 @@ impl Mlr {
         lower.or_else(|| self.database.likely(stage, upper))
     }
 
-    /// The goal's bounds; where no load has passed, what the trials so far speak for. Where they speak for none, the lowest
-    /// load with a good trial: of the lucky ones it needs the least luck.
+    /// The goal's bounds; where no load has passed, what the trials so far speak for. Where they speak for none, it is
+    /// the lowest load with a trial within the loss ratio.
     fn known(&self, stage: &Stage) -> Known {
         let database = &self.database;
         let bounds = database.bounds(stage);

@@ -3,7 +3,7 @@
 use crate::number::grouped;
 use mpps_record::{EndLine, NETWORKS, RunLine};
 
-/// One sentence; `None`: with nothing, or a comparison, whose variants have conditions of their own.
+/// One sentence. `None` without a condition, and for a comparison: its variants have their own.
 #[must_use]
 pub fn measured_with(begin: &RunLine) -> Option<String> {
     if begin.job == "compare" {
@@ -31,17 +31,25 @@ pub fn measured_with(begin: &RunLine) -> Option<String> {
     })
 }
 
-/// What came of queries and route changes, a sentence each.
+/// How many queries were answered and how fast routes changed, a sentence each. A comparison says them of each variant.
 #[must_use]
-pub fn came_of(end: &EndLine) -> Vec<String> {
+pub fn queries_and_changes(begin: Option<&RunLine>, end: &EndLine) -> Vec<String> {
+    if begin.is_none_or(|begin| begin.job == "compare") {
+        return Vec::new();
+    }
     let queries = end.queries.map(|queries| {
         let [answered, asked] = [queries.answered, queries.asked].map(grouped);
         format!("The router answered {answered} of {asked} management queries.")
     });
+    let asked = begin.and_then(|begin| begin.plan.traffic.route_changes.as_ref());
+    // As fast as they can be made, those are due that were made.
+    let has_pace = asked.is_some_and(|asked| asked.speed != "max");
     let changes = end.route_changes.map(|changes| {
         let made = grouped(changes.applied_per_s().round() as u64);
         let due = grouped(changes.due_per_s().round() as u64);
-        format!("Routes changed {made} times a second; {due} were due.")
+        let due = has_pace.then(|| format!(", of {due} due"));
+        let due = due.unwrap_or_default();
+        format!("Routes changed {made} times a second{due}.")
     });
     queries.into_iter().chain(changes).collect()
 }
@@ -105,10 +113,21 @@ mod tests {
             }),
             other: Default::default(),
         };
+        let mut begin = begin();
+        let mut told = |speed: &str| {
+            begin.plan.traffic.route_changes = Some(ReplayedFile {
+                speed: speed.to_owned(),
+                ..ReplayedFile::default()
+            });
+            queries_and_changes(Some(&begin), &end)
+        };
         let expected = [
             "The router answered 1\u{202f}199 of 1\u{202f}200 management queries.",
-            "Routes changed 995 times a second; 1\u{202f}000 were due.",
+            "Routes changed 995 times a second, of 1\u{202f}000 due.",
         ];
-        assert_eq!(came_of(&end), expected);
+        assert_eq!(told("1000/s"), expected);
+        assert_eq!(told("max")[1], "Routes changed 995 times a second.");
+        begin.job = "compare".to_owned();
+        assert_eq!(queries_and_changes(Some(&begin), &end), [""; 0]);
     }
 }

@@ -70,7 +70,7 @@ impl Counters {
         let cpus = trial
             .busy
             .iter()
-            .map(|busy| self.of_cpu(before, trial, busy.cpu, busy.run_ns));
+            .map(|busy| self.of_cpu(before, trial, busy.cpu, busy.all_ns()));
         let (ledger, sent) = (trial.ledger(), trial.counts().sent.max(1));
         let drops = |place: &str, reason: Option<&String>, frames: u64| Drops {
             place: place.to_owned(),
@@ -96,7 +96,7 @@ impl Counters {
         }
     }
 
-    fn of_cpu(&self, before: &Self, trial: &Trial, cpu: usize, run_ns: u64) -> CpuEvidence {
+    fn of_cpu(&self, before: &Self, trial: &Trial, cpu: usize, busy_ns: u64) -> CpuEvidence {
         let trial_s = trial.duration.as_secs_f64().max(f64::MIN_POSITIVE);
         let whole_s = self.hardware.seconds_since(&before.hardware);
         let interrupts = |counters: &Self| {
@@ -119,7 +119,7 @@ impl Counters {
             polls_per_s: polls as f64 * whole / trial_s,
             frames_per_poll: (polls > 0).then(|| frames as f64 / polls as f64),
             wake_ups_per_s: (wakes(self) - wakes(before)) as f64 / trial_s,
-            busy_share: (run_ns as f64 / 1e9 / trial_s).min(1.0),
+            busy_share: (busy_ns as f64 / 1e9 / trial_s).min(1.0),
         }
     }
 }

@@ -614,7 +614,7 @@ fn a_lucky_trial_above_two_failures_is_none() {
     assert!(learn(1_000.0, lost(10)).is_some());
     assert!(learn(1_200.0, said(Verdict::Lossless)).is_none());
     assert!(learn(1_050.0, lost(10)).is_some());
-    // If nothing lower passes, the least lucky one is told.
+    // If nothing lower passes, the lowest load with a lossless trial is told.
     let found = search.found_so_far()[0];
     assert!(
         matches!(found.outcome, Outcome::Found { lossless, .. } if lossless == kfps(1_100.0)),
