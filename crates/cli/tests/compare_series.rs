@@ -34,6 +34,7 @@ fn block(rate: Option<f64>, sent: f64, ns: Option<f64>, distance: &Value) -> Blo
         sent: Rate::from_fps(sent),
         lost: 0.0,
         busiest: None,
+        threads: None,
         ns_per_frame: ns,
         distance: match distance.as_f64() {
             Some(ns) => Distance::at(ns),

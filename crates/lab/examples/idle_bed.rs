@@ -81,6 +81,7 @@ fn turn(tester: &mut Tester<'_>, _idle: Option<Tester<'_>>) -> Result<Turn, Box<
         sent: Rate::from_frames(trial.counts().sent, trial.duration).unwrap_or_default(),
         lost: 0.0,
         busiest: trial.busiest_share(),
+        threads: trial.busiest_threads_share(),
         ns_per_frame: trial.ns_per_frame(),
         distance: Distance::from_trial(&trial),
         windows: trial.windows,

@@ -122,6 +122,7 @@ mod tests {
             sent: Rate::from_fps(3e6),
             lost: 0.0,
             busiest: Some(1.0),
+            threads: None,
             windows: (0..40).map(window).collect(),
             ..Block::default()
         }

@@ -61,6 +61,8 @@ pub struct Block {
     pub lost: f64,
     /// Busy share of the DUT's busiest CPU over the trial, 0 to 1; `None` where it is unknown.
     pub busiest: Option<f64>,
+    /// The same of its forwarding threads alone, without the router's own tasks; `None` where nobody tells them apart.
+    pub threads: Option<f64>,
     /// Busy time of all the DUT's CPUs for each frame they took in the trial, ns.
     pub ns_per_frame: Option<f64>,
     /// How far apart the CPUs were.
@@ -104,7 +106,8 @@ impl Block {
     }
 
     pub(crate) fn is_saturated(&self) -> bool {
-        self.busiest.is_some_and(|busy| busy >= SATURATED)
+        let busy = self.threads.or(self.busiest);
+        busy.is_some_and(|busy| busy >= SATURATED)
     }
 
     /// Whether more was sent than its windows took.
@@ -520,6 +523,7 @@ mod tests {
             sent: Rate::from_fps(3e6),
             lost: 0.0,
             busiest: busy,
+            threads: None,
             ns_per_frame: Some(ns as f64),
             distance: Distance::Unknown,
             windows: frames.iter().map(window).collect(),
@@ -680,11 +684,25 @@ mod tests {
             sent: Rate::from_fps(5e5),
             lost: 0.0,
             busiest: Some(0.375),
+            threads: None,
             // By another account, a hundredth larger.
             ns_per_frame: Some(757.5),
             distance: Distance::Changed,
             windows: [vec![window(600, 80); 10], vec![window(900, 400); 10]].concat(),
         }
+    }
+
+    /// A frame's cost follows from the rate only where nothing but its forwarding filled the CPU.
+    #[test]
+    fn the_routers_own_tasks_saturate_no_block() {
+        let of = |threads| Block {
+            busiest: Some(1.0),
+            threads,
+            ..Block::default()
+        };
+        assert!(of(None).is_saturated());
+        assert!(of(Some(0.96)).is_saturated());
+        assert!(!of(Some(0.4)).is_saturated());
     }
 
     #[test]

@@ -425,9 +425,19 @@ impl Trial {
     /// accounts cover the drain too.
     #[must_use]
     pub fn busiest_share(&self) -> Option<f64> {
+        self.busiest_by(CpuBusy::all_ns)
+    }
+
+    /// The same of the forwarding threads alone.
+    #[must_use]
+    pub fn busiest_threads_share(&self) -> Option<f64> {
+        self.busiest_by(|busy| busy.run_ns)
+    }
+
+    fn busiest_by(&self, ns: impl Fn(&CpuBusy) -> u64) -> Option<f64> {
         let had = self.busy.iter().filter(|busy| self.had_ns(busy.cpu) > 0.0);
         let shares = had.map(|busy| {
-            let share = busy.all_ns() as f64 / self.had_ns(busy.cpu);
+            let share = ns(busy) as f64 / self.had_ns(busy.cpu);
             share.min(1.0)
         });
         shares.max_by(f64::total_cmp)
@@ -514,6 +524,7 @@ mod tests {
         let mut trial = trial();
         trial.busy[1].tasks_ns = 500_000_000;
         assert!((trial.busiest_share().unwrap() - 0.68).abs() < 1e-12);
+        assert!((trial.busiest_threads_share().unwrap() - 0.2).abs() < 1e-12);
         trial.busy[1].tasks_ns = 900_000_000;
         assert_eq!(
             trial.busiest_share(),

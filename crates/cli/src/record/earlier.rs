@@ -164,6 +164,7 @@ pub fn block(line: &TrialLine) -> Block {
         sent: Rate::from_frames(sum(line, sent), duration).unwrap_or_default(),
         lost: line.lost_share(),
         busiest: None,
+        threads: None,
         ns_per_frame: (taken > 0 && busy > 0 && !is_void).then(|| busy as f64 / taken as f64),
         distance: exchange.map_or(Distance::Unknown, |(before, after)| {
             Distance::from_round_trips(before as f64, after as f64)

@@ -26,6 +26,7 @@ fn block(cost_ns: f64, sent: f64) -> Block {
         sent: Rate::from_fps(sent),
         lost: 0.0,
         busiest: Some(rate * cost_ns / 1e9),
+        threads: None,
         ns_per_frame: Some(cost_ns),
         distance: Distance::at(60.0),
         windows: vec![window; 20],

@@ -134,6 +134,7 @@ mod tests {
             sent: Rate::from_fps(3e6),
             lost: 0.0,
             busiest: Some(1.0),
+            threads: None,
             ns_per_frame: Some(1e7 * windows.len() as f64 / frames as f64),
             distance: Distance::Changed,
             windows,
