@@ -147,10 +147,6 @@ impl Standing<'_> {
         self.judged.push((trial, verdict));
         Ok(())
     }
-
-    fn doubts(&self) -> Vec<Doubt> {
-        doubts(&self.judged, self.tester.bed.plan().cpus.shared())
-    }
 }
 
 /// About where work was done and what came of the frames, over all trials at the fixed load.
@@ -189,7 +185,7 @@ pub fn measure(
     let first = standing.first();
     let receiver = first.map(|variant| variant.tester.traffic.receiver);
     let measured = |variant: Standing<'_>| Measured {
-        doubts: variant.doubts(),
+        doubts: doubts(&variant.judged, variant.tester.bed.plan().cpus.shared()),
         overload: variant.forwards.overload(),
         name: variant.name,
         turns: variant.turns,
