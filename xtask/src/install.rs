@@ -16,7 +16,7 @@ pub fn everything() -> Result<(), Failure> {
     let mut missing = places.missing(&needs::BUILD);
     missing.extend(places.missing(&needs::TEST));
     install(&missing)?;
-    if let Err(failure) = install(&places.missing(&needs::BROWSER)) {
+    if let Err(failure) = install(&places.missing(&needs::PAGE)) {
         eprintln!("xtask: {failure}; the tests in a browser will be skipped");
     }
     toolchain_components();

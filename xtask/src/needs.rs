@@ -81,12 +81,19 @@ pub const TEST: [Need; 4] = [
     ),
 ];
 
-/// To test the report's page. Not every system has it under this name: without it these tests are skipped.
-pub const BROWSER: [Need; 1] = [need(
-    "chromium",
-    Sign::Program("chromium"),
-    "opens the report's page in tests",
-)];
+/// To test the report's page. Not every system has them under these names: without them these tests are skipped.
+pub const PAGE: [Need; 2] = [
+    need(
+        "chromium",
+        Sign::Program("chromium"),
+        "opens the report's page in tests",
+    ),
+    need(
+        "poppler-utils",
+        Sign::Program("pdftotext"),
+        "reads the printed page in a test",
+    ),
+];
 
 /// To boot another kernel: `cargo xtask kernel`.
 pub const EMULATION: [Need; 3] = [
