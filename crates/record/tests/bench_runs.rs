@@ -103,8 +103,14 @@ fn text_of(path: &Path) -> String {
 #[test]
 fn every_record_of_the_benches_reads_back() {
     let (mut read, mut kinds) = (0, BTreeSet::new());
+    #[cfg(feature = "schema")]
+    let (schema, mut kept) = (mpps_record::schema(), 0);
     for path in files() {
         let text = text_of(&path);
+        #[cfg(feature = "schema")]
+        {
+            kept += crate::schema::lines_that_keep_to(&schema, &text, &path).len();
+        }
         let wanted = lines_of_a_record(&text);
         let records = mpps_record::read(text.as_bytes()).expect("from memory");
         let found: usize = records.runs.iter().map(lines).sum();
@@ -137,6 +143,8 @@ fn every_record_of_the_benches_reads_back() {
         kinds.extend(told.map(|all| all.kind()));
     }
     assert!(read >= 68, "{read} runs");
+    #[cfg(feature = "schema")]
+    assert!(kept > 2_000, "{kept} lines");
     for kind in ["curve", "burst", "recovery", "reset", "overload", "effects"] {
         assert!(kinds.contains(kind), "{kind}: {kinds:?}");
     }
