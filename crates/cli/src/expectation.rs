@@ -30,6 +30,9 @@ fn unmet(expected: Rate, row: &Row<'_>) -> Option<String> {
         Reading::Nothing => Some(format!(
             "{subject}: the {expected} expected could not be shown: not measured (run again when the machine is quieter)"
         )),
+        Reading::Unconfirmed(_) => Some(format!(
+            "{subject}: the {expected} expected could not be shown: {rate} passed in too few trials"
+        )),
         Reading::Is(_) | Reading::AtLeast(_) => None,
     }
 }
@@ -57,6 +60,7 @@ mod tests {
         assert!(!is_unmet(1e6, is(RateIs::AtLeast)));
         assert!(is_unmet(2e6, is(RateIs::AtLeast)));
         assert!(is_unmet(1.0, is(RateIs::Below)));
+        assert!(is_unmet(1.0, is(RateIs::Unconfirmed)));
         assert!(is_unmet(1.0, (None, None)));
     }
 }

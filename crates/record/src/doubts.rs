@@ -14,5 +14,7 @@ pub const LOST_DISTURBED: &str = "lost-disturbed";
 pub const TESTER_NEAR_CEILING: &str = "tester-near-ceiling";
 /// Of a frame's cost whose router's part may be too small.
 pub const EXIT_UNTIMED: &str = "exit-untimed";
+/// Of a CPU that did more than the threads that forward: the cost of a frame may miss a part.
+pub const BUSY_UNCOUNTED: &str = "busy-uncounted";
 /// Of a router whose work was done by other CPUs than its own too.
 pub const WORK_ELSEWHERE: &str = "work-elsewhere";

@@ -223,6 +223,8 @@ words! {
         AtLeast = ">=",
         /// Even the lowest load tried, this one, lost frames.
         Below = "<",
+        /// It passed in too few trials, because the search ended early. The DUT's rate may be higher or lower.
+        Unconfirmed = "unconfirmed",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::number::{self, Known};
 use crate::row::{Reading, Row};
-use mpps_record::doubts::{DISTANCE_CHANGED, EXIT_UNTIMED};
+use mpps_record::doubts::{BUSY_UNCOUNTED, DISTANCE_CHANGED, EXIT_UNTIMED};
 use mpps_record::{
     Claim, ForwardingLimit, FrameCost, Interval, LimitedBy, Overload, RateIs, ResultLine,
 };
@@ -31,6 +31,7 @@ pub fn headline(row: &Row<'_>) -> String {
 pub fn answer(row: &Row<'_>) -> String {
     let clauses: Vec<String> = forwarding(row)
         .into_iter()
+        .chain(in_other_states(&row.overload))
         .chain(without_loss(row))
         .chain(fell(row))
         .collect();
@@ -113,7 +114,7 @@ pub fn passed(row: &Row<'_>, fps: u64) -> Known {
     Known::new(rate, width).floor()
 }
 
-/// `1.38M`, `1.48-1.52M`, `>= 1.19M`.
+/// `1.38M`, `1.48-1.52M`, `>= 1.19M`; not confirmed: `1.38M?`.
 #[must_use]
 pub fn short_without_loss(row: &Row<'_>) -> String {
     match row.reading() {
@@ -122,6 +123,7 @@ pub fn short_without_loss(row: &Row<'_>) -> String {
             Some((low, high)) => format!("{}-{}", low.beside(high), high.short()),
             None => format!(">= {}", passed(row, rate).short()),
         },
+        Reading::Unconfirmed(rate) => format!("{}?", passed(row, rate).short()),
         Reading::Below(rate) => format!("< {}", Known::three(rate as f64).ceil().short()),
         Reading::Nothing => "-".to_owned(),
     }
@@ -140,7 +142,9 @@ fn same(row: &Row<'_>) -> bool {
         return true;
     }
     let maximum = row.overload.max_forwarding_fps;
-    let (Reading::AtLeast(rate), Some(maximum)) = (row.reading(), maximum) else {
+    let (Reading::AtLeast(rate) | Reading::Unconfirmed(rate), Some(maximum)) =
+        (row.reading(), maximum)
+    else {
         return false;
     };
     is_bound(row) && rate as f64 >= SAME * maximum.low as f64
@@ -180,19 +184,19 @@ fn forwarding(row: &Row<'_>) -> Option<String> {
     } else {
         format!(" ({low} to {high})")
     };
-    let others = in_other_states(&row.overload, known).unwrap_or_default();
     Some(format!(
-        "forwards {number} frames/s{range}, limited by {who}{others}"
+        "forwards {number} frames/s{range}, limited by {who}"
     ))
 }
 
 /// What it forwarded in other states of the machine, where those took much of the time: the user meets them too.
-fn in_other_states(overload: &Overload, known: Known) -> Option<String> {
+fn in_other_states(overload: &Overload) -> Option<String> {
     let others = overload.other_states?;
+    let (known, ..) = forwarding_range(overload.max_forwarding_fps?);
     let number = known.with(others.forwarding_fps as f64).in_words();
     let percent = 100.0 * others.share;
     Some(format!(
-        "; {number} in other states of the machine ({percent:.0} % of the time at overload)"
+        "{number} at overload in other states of the machine ({percent:.0} % of the undisturbed time)"
     ))
 }
 
@@ -234,6 +238,18 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
             };
             format!("{verb}{rate}{frames} {within}{}{}", trials(row), ended(row))
         }
+        Reading::Unconfirmed(rate) => {
+            let rate = match below(row, rate) {
+                Some((low, high)) => format!("{} to {}", low.beside(high), high.in_words()),
+                None => number(rate),
+            };
+            let disturbed = match row.limited_by {
+                Some(LimitedBy::Disturbed) => " because of disturbances",
+                _ => "",
+            };
+            let count = count(row);
+            format!("{verb}{rate}{frames} {within}{count}, not confirmed{disturbed}")
+        }
         Reading::Below(rate) => {
             let lowest = Known::three(rate as f64).ceil().in_words();
             format!("no load down to {lowest} frames/s passed {within}")
@@ -252,12 +268,21 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
 
 /// Where the load found did not pass each time.
 fn trials(row: &Row<'_>) -> String {
-    match (row.lossless_trials, row.judged_trials) {
-        (Some(lossless), Some(judged)) if lossless != judged => {
-            format!(" ({lossless} of {judged} trials)")
-        }
-        _ => String::new(),
+    match row.lossless_trials == row.judged_trials {
+        true => String::new(),
+        false => count(row),
     }
+}
+
+/// How often the load found passed.
+fn count(row: &Row<'_>) -> String {
+    let both = row.lossless_trials.zip(row.judged_trials);
+    both.map_or(String::new(), |(lossless, judged)| {
+        format!(
+            " ({lossless} of {})",
+            number::plural(judged as usize, "trial")
+        )
+    })
 }
 
 /// What ended the search, where that is not said already.
@@ -275,19 +300,17 @@ fn ended(row: &Row<'_>) -> &'static str {
         Some(LimitedBy::Link) => ", which is all that the link carries",
         Some(LimitedBy::MaxRate) => ", the most that --max-rate allows",
         Some(LimitedBy::Disturbed) => ", the machine was too disturbed for more",
-        Some(LimitedBy::Trials) if row.lossy_fps.is_none() => {
-            ", and the search ended before a load failed"
-        }
-        Some(LimitedBy::Trials) => ", not confirmed",
+        Some(LimitedBy::Trials) => ", and the search ended before it knew a load that fails",
         _ => "",
     }
 }
 
-/// The least that the router's part of a frame's cost can be, where the receiver's program could not be timed: then what that
-/// takes more through a wire is missing.
+/// The least that the router's part of a frame's cost can be, where a part is missing: the receiver's program could not be
+/// timed, or others than the threads that forward were busy too.
 #[must_use]
 pub fn least_router_ns(row: &ResultLine, cost: &FrameCost) -> Option<f64> {
-    let is_bound = row.doubts.iter().any(|doubt| doubt.name == EXIT_UNTIMED);
+    let mut doubts = row.doubts.iter();
+    let is_bound = doubts.any(|doubt| [EXIT_UNTIMED, BUSY_UNCOUNTED].contains(&&*doubt.name));
     is_bound.then(|| cost.router_ns.low.max(0.0).floor())
 }
 

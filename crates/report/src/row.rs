@@ -12,6 +12,8 @@ pub enum Reading {
     Is(u64),
     /// The router does at least this; something else ended first.
     AtLeast(u64),
+    /// It passed in too few trials, because the search ended early.
+    Unconfirmed(u64),
     /// Frames were lost even at this rate, the lowest tried.
     Below(u64),
     /// Not measured.
@@ -63,6 +65,7 @@ impl<'a> Row<'a> {
         match (&self.rate_is, self.rate_fps) {
             (Some(RateIs::Equal), Some(rate)) => Reading::Is(rate),
             (Some(RateIs::AtLeast), Some(rate)) => Reading::AtLeast(rate),
+            (Some(RateIs::Unconfirmed), Some(rate)) => Reading::Unconfirmed(rate),
             (Some(RateIs::Below), Some(rate)) => Reading::Below(rate),
             _ => Reading::Nothing,
         }

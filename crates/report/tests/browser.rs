@@ -221,7 +221,7 @@ fn a_browser_shows_one_run() {
         ("seen", "15"),
         ("more", ""),
         ("filtered", "5"),
-        ("plot Rate by frame size", "4"),
+        ("plot Rate by frame size", "3"),
         ("plot 64 B: the search as it went", "10"),
         ("plot 64 B: forwarding rate by load", "15"),
         ("plot 64 B: loss and router busy by load", "30"),

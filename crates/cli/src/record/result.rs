@@ -56,6 +56,7 @@ pub fn result_line(finding: &Finding, plan: &ThroughputPlan, stands: StandsOn) -
     let (rate_is, rate) = match finding.rate {
         Reading::Is(rate) => (Some(RateIs::Equal), Some(rate)),
         Reading::AtLeast(rate) => (Some(RateIs::AtLeast), Some(rate)),
+        Reading::Unconfirmed(rate) => (Some(RateIs::Unconfirmed), Some(rate)),
         Reading::Below(rate) => (Some(RateIs::Below), Some(rate)),
         Reading::Nothing => (None, None),
     };

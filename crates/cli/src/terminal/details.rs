@@ -49,8 +49,9 @@ pub fn details(rows: &[Row<'_>], run: Option<&RunLine>) -> String {
 /// Where a load passed, where the next one failed, and what ended the search.
 fn loads(row: &Row<'_>) -> Option<String> {
     let (bound, rate) = match row.reading() {
-        Reading::Is(rate) => ("", from_fps(rate)),
-        Reading::AtLeast(rate) => (">= ", from_fps(rate)),
+        Reading::Is(rate) => ("passes ", from_fps(rate)),
+        Reading::AtLeast(rate) => ("passes >= ", from_fps(rate)),
+        Reading::Unconfirmed(rate) => ("not confirmed: ", from_fps(rate)),
         Reading::Below(_) | Reading::Nothing => return None,
     };
     let told = |words: &str, fps: Option<u64>| {
@@ -66,7 +67,7 @@ fn loads(row: &Row<'_>) -> Option<String> {
     let limit = row.limited_by.as_ref();
     let limit = limit.map_or("nothing", LimitedBy::as_str);
     Some(format!(
-        "{subject}: passes {bound}{rate}{fails}{conditional}; {count} {trials}; the search was ended by: {limit}\n"
+        "{subject}: {bound}{rate}{fails}{conditional}; {count} {trials}; the search was ended by: {limit}\n"
     ))
 }
 

@@ -163,7 +163,9 @@ impl Outcome for Vec<PointLine> {
             let reading = row.result.as_ref().map(Row::reading);
             match reading {
                 _ if row.is_empty() => Exit::Disturbed,
-                None | Some(Reading::Is(_) | Reading::AtLeast(_)) => Exit::Measured,
+                None | Some(Reading::Is(_) | Reading::AtLeast(_) | Reading::Unconfirmed(_)) => {
+                    Exit::Measured
+                }
                 Some(Reading::Below(_)) => Exit::NotMet,
                 Some(Reading::Nothing) => Exit::Disturbed,
             }

@@ -26,7 +26,7 @@ mod lasting;
 mod latency;
 mod limits;
 mod loss;
-mod modified;
+mod modifiers;
 mod overload_recovery;
 #[cfg(feature = "measure")]
 pub mod plan;
@@ -85,7 +85,7 @@ pub use crate::print::{error, fitted, keep_error, lost_output, note, out};
 
 use crate::print::wrap;
 use columns::{columns, headed, part};
-use modified::modified;
+use modifiers::what_tells_their_cost;
 use route_changes::route_changes;
 use table::table;
 

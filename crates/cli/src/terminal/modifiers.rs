@@ -1,35 +1,18 @@
-//! The modifiers that a run was measured with (RFC 2544 sections 11 and 12).
+//! What tells the cost of the modifiers that a run was measured with (RFC 2544 sections 11 and 12).
 
-use mpps_record::{EndLine, Modifier, Queries, RunLine};
+use mpps_record::RunLine;
 
-/// What a run was measured with, and below its results the answers to management queries
-/// and the command that tells what modifiers cost. `None`: no modifier, or a comparison, whose
-/// variants have modifiers of their own.
-pub fn modified(run: &RunLine, end: Option<&EndLine>) -> Option<(String, String)> {
+/// The command that tells it. `None`: no modifier, or a comparison, whose variants have their own.
+pub fn what_tells_their_cost(run: &RunLine) -> Option<String> {
     let modifiers = run.modifiers();
     if modifiers.is_empty() || run.job == "compare" {
         return None;
     }
-    let listed = |each: fn(&Modifier) -> &str, between: &str| {
-        let words: Vec<&str> = modifiers.iter().map(each).collect();
-        words.join(between)
-    };
-    let with = listed(|modifier| &modifier.words, ", ");
-    let flags = listed(|modifier| &modifier.flag, " ");
-    let answers = |Queries { asked, answered }| {
-        format!(
-            "management queries answered: {answered} of {asked}
-"
-        )
-    };
-    let queries = end.and_then(|end| end.queries);
-    let below = queries.map_or(String::new(), answers)
-        + &format!(
-            "what this costs a frame: mpps compare --a none --b '{flags}'{}
-",
-            of_all(run)
-        );
-    Some((format!("Measured with {with}.\n"), below))
+    let flags: Vec<&str> = modifiers.iter().map(|one| one.flag.as_str()).collect();
+    let (flags, of_all) = (flags.join(" "), of_all(run));
+    Some(format!(
+        "what this costs a frame: mpps compare --a none --b '{flags}'{of_all}\n"
+    ))
 }
 
 /// The flags of the run's traffic that `mpps compare` takes for all its variants. It measures one frame size.
@@ -58,49 +41,29 @@ fn of_all(run: &RunLine) -> String {
 mod tests {
     use super::*;
     use crate::terminal::report::tests::run;
-    use mpps_record::{Destinations, NETWORKS, Other};
+    use mpps_record::{Destinations, NETWORKS};
 
     #[test]
-    fn a_run_says_its_modifiers_and_what_tells_their_cost() {
+    fn a_command_tells_the_cost_of_modifiers() {
         let mut run = run("");
-        assert_eq!(modified(&run, None), None);
+        assert_eq!(what_tells_their_cost(&run), None);
         run.plan.traffic.queries_per_s = Some(1);
         run.plan.traffic.destinations = Some(Destinations {
             from: format!("256 {NETWORKS}"),
             prefixes: 256,
             ..Destinations::default()
         });
-        let end = EndLine {
-            route_changes: None,
-            queries: Some(Queries {
-                asked: 10,
-                answered: 8,
-            }),
-            ended_utc: String::new(),
-            exit_code: 0,
-            error: None,
-            trials: 2,
-            other: Other::new(),
-        };
-        let (with, below) = modified(&run, Some(&end)).expect("modifiers");
-        assert!(
-            with.contains("256 networks (RFC 2544 section 12)"),
-            "{with}"
-        );
-        assert!(
-            below.starts_with("management queries answered: 8 of 10\n"),
-            "{below}"
-        );
+        let told = what_tells_their_cost(&run).expect("modifiers");
         let flags = "--b '--management-traffic 1 --networks 256'\n";
-        assert!(below.ends_with(flags), "{below}");
+        assert!(told.ends_with(flags), "{told}");
         run.plan.frames = vec!["128".to_owned()];
         run.plan.traffic.flows = 64;
         run.plan.traffic.family = "ipv6".to_owned();
         run.plan.traffic.bidirectional = true;
-        let (_, below) = modified(&run, None).expect("modifiers");
+        let told = what_tells_their_cost(&run).expect("modifiers");
         let flags = "--networks 256' -6 --frame 128 --flows 64 --bidirectional\n";
-        assert!(below.ends_with(flags), "{below}");
+        assert!(told.ends_with(flags), "{told}");
         run.job = "compare".to_owned();
-        assert_eq!(modified(&run, Some(&end)), None);
+        assert_eq!(what_tells_their_cost(&run), None);
     }
 }

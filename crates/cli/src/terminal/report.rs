@@ -238,7 +238,7 @@ impl Outcome for Vec<ResultLine> {
             {
                 Exit::NotMet
             }
-            Reading::Is(_) | Reading::AtLeast(_) => Exit::Measured,
+            Reading::Is(_) | Reading::AtLeast(_) | Reading::Unconfirmed(_) => Exit::Measured,
         };
         worst(Row::each(self).iter().map(exit))
     }

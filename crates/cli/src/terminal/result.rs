@@ -1,9 +1,10 @@
 //! The result of a run on stdout, whatever kind it is.
 
-use super::{fitted, modified, out, route_changes, suite};
+use super::{fitted, out, route_changes, suite, what_tells_their_cost};
 use crate::outcome::{View, is_suite, kind};
 use anyhow::Result;
 use mpps_record::Run;
+use mpps_report::sentence::{answered, measured_with};
 
 /// Puts the result of a run on stdout; what else a person should know goes to stderr.
 ///
@@ -15,9 +16,8 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
         return Ok(());
     }
     let begin = run.begin.as_ref().filter(|_| !view.json);
-    let modified = begin.and_then(|begin| modified(begin, run.end.as_ref()));
-    if let Some((with, _)) = &modified {
-        out(&fitted(with));
+    if let Some(with) = begin.and_then(measured_with) {
+        out(&fitted(&format!("{with}\n")));
     }
     if let Some(kind) = kind {
         if view.json {
@@ -29,15 +29,17 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
     } else {
         suite::show(run, view)?;
     }
-    if let Some((_, below)) = &modified {
-        out(&fitted(below));
+    // A comparison says of each variant what came of these.
+    let Some(begin) = begin.filter(|_| run.comparisons.is_empty()) else {
+        return Ok(());
+    };
+    if let Some(answered) = run.end.as_ref().and_then(answered) {
+        out(&fitted(&format!("{answered}\n")));
     }
-    // A comparison says them of each variant.
-    let of_all = view
-        .head
-        .route_changes
-        .filter(|_| run.comparisons.is_empty());
-    if let (Some(changes), Some(begin)) = (of_all, begin) {
+    if let Some(command) = what_tells_their_cost(begin) {
+        out(&fitted(&command));
+    }
+    if let Some(changes) = view.head.route_changes {
         let asked = begin.plan.traffic.route_changes.as_ref();
         out(&fitted(&route_changes(changes, asked)));
     }

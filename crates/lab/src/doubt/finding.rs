@@ -97,7 +97,7 @@ pub fn weigh(
     Finding {
         frames: measurer.frames().clone(),
         goal: result.goal,
-        rate: Reading::new(&result.outcome, limited_by, claim.as_ref()),
+        rate: Reading::new(&result, limited_by, claim.as_ref()),
         limited_by,
         fails,
         forwarding_limit: limit::forwarding_limit(around.cpus_shared, saturated, limited_by),

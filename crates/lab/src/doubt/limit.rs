@@ -6,7 +6,9 @@ use super::{Saturated, Searched, Surroundings, WhyLost};
 use mpps_method::distance::At;
 use mpps_method::interval::Interval;
 use mpps_method::limit::{self, BUSY};
-use mpps_method::{Claim, LimitedBy, Outcome, Rate, SearchPlan, Trial, Verdict, compare};
+use mpps_method::{
+    Claim, GoalResult, Irregular, LimitedBy, Outcome, Rate, SearchPlan, Trial, Verdict, compare,
+};
 
 /// A load below this share of the maximum forwarding rate is less than it, however wide the interval of that is.
 const MAXIMUM_SHARE: f64 = 0.95;
@@ -21,6 +23,8 @@ pub enum Reading {
     Is(Rate),
     /// The DUT does at least this; something else ended first.
     AtLeast(Rate),
+    /// It passed in too few trials, because the search ended early. The DUT's rate may be higher or lower.
+    Unconfirmed(Rate),
     /// Frames were lost even at this rate, the lowest tried.
     Below(Rate),
     /// Not measured.
@@ -31,14 +35,16 @@ pub enum Reading {
 impl Reading {
     /// The claim's rate is the load really sent; the outcome's is the load that the search offered.
     pub(super) fn new(
-        outcome: &Outcome,
+        result: &GoalResult,
         limited_by: Option<LimitedBy>,
         claim: Option<&Claim>,
     ) -> Self {
-        match *outcome {
+        match result.outcome {
             Outcome::Found { lossless, .. } => {
                 let rate = claim.map_or(lossless, Claim::rate);
-                if limited_by == Some(LimitedBy::Dut) {
+                if result.irregular == Some(Irregular::Unconfirmed) {
+                    Self::Unconfirmed(rate)
+                } else if limited_by == Some(LimitedBy::Dut) {
                     Self::Is(rate)
                 } else {
                     Self::AtLeast(rate)
@@ -53,7 +59,7 @@ impl Reading {
     #[must_use]
     pub const fn passed(self) -> Option<Rate> {
         match self {
-            Self::Is(rate) | Self::AtLeast(rate) => Some(rate),
+            Self::Is(rate) | Self::AtLeast(rate) | Self::Unconfirmed(rate) => Some(rate),
             Self::Below(_) | Self::Nothing => None,
         }
     }

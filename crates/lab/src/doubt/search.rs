@@ -3,7 +3,7 @@
 use super::{Doubt, Weighed, Weight};
 use crate::search::Searched;
 use mpps_method::claim::FINAL_TRIAL;
-use mpps_method::{GoalResult, Irregular, Outcome, Span, Stability, Trial, Verdict};
+use mpps_method::{Irregular, Outcome, Span, Stability, Trial, Verdict};
 use mpps_record::doubts::UNSTABLE;
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         gate_unknown(stability),
         contradiction(&searched.trials),
         voided(voids, trials, verdicts),
-        out_of_trials(&searched.result),
+        out_of_trials(searched),
         elsewhere(searched),
         short_trial(searched.result.final_trial),
     ];
@@ -125,13 +125,12 @@ fn commonest_cause<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Option<(u
 }
 
 /// Where the trials ended before the bounds were as close as asked for.
-fn out_of_trials(result: &GoalResult) -> Option<Doubt> {
-    let how = result.irregular.filter(|how| {
-        matches!(
-            how,
-            Irregular::TooWide { .. } | Irregular::OutOfTrials | Irregular::Unconfirmed
-        )
-    })?;
+fn out_of_trials(searched: &Searched) -> Option<Doubt> {
+    let how = match searched.result.irregular? {
+        how @ (Irregular::TooWide { .. } | Irregular::OutOfTrials) => how.to_string(),
+        how @ Irregular::Unconfirmed => format!("{how}{}", failed_below(searched)),
+        Irregular::NoUpperBound | Irregular::NoLowerBound => return None,
+    };
     Some(Doubt {
         name: "out-of-trials",
         weight: Weight::Unsure(0),
@@ -139,6 +138,32 @@ fn out_of_trials(result: &GoalResult) -> Option<Doubt> {
         why: "The rate is known no better than that.",
         next: "Use a larger --trials-at-most, a longer --budget, or --preset csit.",
     })
+}
+
+/// How many of the trials at the load found and below failed its goal.
+fn failed_below(searched: &Searched) -> String {
+    let Outcome::Found { lossless, .. } = searched.result.outcome else {
+        return String::new();
+    };
+    let allowed = searched.result.goal.map_or(0.0, |goal| goal.loss_ratio);
+    let losses = searched
+        .trials
+        .iter()
+        .filter_map(|(trial, verdict)| match verdict {
+            _ if trial.offered > lossless => None,
+            Verdict::Lossless => Some(0.0),
+            Verdict::Lossy { lost } => Some(*lost as f64 / trial.undisturbed().sent.max(1) as f64),
+            _ => None,
+        });
+    let losses: Vec<f64> = losses.collect();
+    let failed = losses.iter().filter(|loss| **loss > allowed).count();
+    match failed {
+        0 => String::new(),
+        _ => format!(
+            "; {failed} of {} trials at it and below failed",
+            losses.len()
+        ),
+    }
 }
 
 /// Trials in another state than overload, without which the result is another.
@@ -181,7 +206,7 @@ mod tests {
     use super::super::tests::bound_by_loss;
     use super::*;
     use crate::search::Judged;
-    use mpps_method::{Rate, TaskName, Void};
+    use mpps_method::{Direction, Rate, TaskName, Void};
 
     #[test]
     fn a_load_that_passed_and_failed_is_doubted() {
@@ -200,6 +225,35 @@ mod tests {
             "2.000 Mfps passed in one trial and failed in another"
         );
         assert_eq!(contradiction(&trials(1e6)), None);
+    }
+
+    #[test]
+    fn an_unconfirmed_rate_tells_what_failed_below_it() {
+        let mut searched = bound_by_loss(1.0);
+        searched.result.irregular = Some(Irregular::Unconfirmed);
+        let trial = |fps, lost| {
+            let mut direction = Direction::default();
+            direction.counts.sent = 1_000;
+            let trial = Trial {
+                offered: Rate::from_fps(fps),
+                directions: vec![direction],
+                ..Trial::default()
+            };
+            match lost {
+                0 => (trial, Verdict::Lossless),
+                _ => (trial, Verdict::Lossy { lost }),
+            }
+        };
+        // 484 200 frames/s were found. A load above it says nothing of it.
+        searched.trials = [trial(484_200.0, 0), trial(300_000.0, 9), trial(5e6, 9)].into();
+        let seen = |searched: &Searched| out_of_trials(searched).expect("a doubt").seen;
+        let told = seen(&searched);
+        assert!(
+            told.ends_with("; 1 of 2 trials at it and below failed"),
+            "{told}"
+        );
+        searched.trials = [trial(484_200.0, 0), trial(5e6, 9)].into();
+        assert!(seen(&searched).ends_with("still lacks some of its trials"));
     }
 
     #[test]

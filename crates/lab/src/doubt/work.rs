@@ -2,7 +2,7 @@
 
 use super::{Doubt, Weight};
 use mpps_method::{ChangesMade, CpuBusy, CpuTasks, CpuWork, Rules, Span, Trial, Verdict};
-use mpps_record::doubts::WORK_ELSEWHERE;
+use mpps_record::doubts::{BUSY_UNCOUNTED, WORK_ELSEWHERE};
 use std::collections::BTreeMap;
 
 /// Busy times are compared over trials of this length: the kernel counts in ticks of 10 ms.
@@ -94,21 +94,23 @@ fn busy_uncounted(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
         let of_cpu = |counted: &CpuBusy| {
             let work = trial.work.iter().find(|work| work.cpu == counted.cpu)?;
             let busy = share(trial, work.busy_ns);
-            Some((counted.cpu, busy, share(trial, counted.run_ns)))
+            let threads = share(trial, counted.run_ns);
+            Some((counted.cpu, busy, threads, share(trial, counted.tasks_ns)))
         };
         trial.busy.iter().filter_map(of_cpu).collect::<Vec<_>>()
     };
     let all = comparable(trials).flat_map(shares);
-    let (cpu, busy, counted) = all.max_by(|a, b| (a.1 - a.2).total_cmp(&(b.1 - b.2)))?;
-    (busy - counted > UNCOUNTED).then(|| Doubt {
-        name: "busy-uncounted",
+    let (cpu, busy, threads, tasks) = all.max_by(|a, b| (a.1 - a.2).total_cmp(&(b.1 - b.2)))?;
+    (busy - threads > UNCOUNTED).then(|| Doubt {
+        name: BUSY_UNCOUNTED,
         weight: Weight::Another(10),
         seen: format!(
-            "CPU {cpu} of the DUT was {:.0} % busy, but the threads that forward only {:.0} %",
+            "CPU {cpu} of the DUT was {:.0} % busy: the threads that forward {:.0} %, the router's own tasks {:.0} %",
             busy * 100.0,
-            counted * 100.0
+            threads * 100.0,
+            tasks * 100.0
         ),
-        why: "If other tasks handle frames too, ns per frame misses their part.",
+        why: "The cost of a frame counts the threads alone. If others handle frames too, it is higher.",
         next: "Check `work` and `dut_tasks` of the trials in the record, and run top -H during a run.",
     })
 }

@@ -117,7 +117,7 @@ impl SearchedRate {
         };
         Ok(Self {
             rate,
-            is_bound: matches!(first.rate, Reading::AtLeast(_)),
+            is_bound: matches!(first.rate, Reading::AtLeast(_) | Reading::Unconfirmed(_)),
             receiver: first.receiver,
             forwards_at_most: first.saturated.undisturbed_maximum(),
             ceiling: first.ceiling,

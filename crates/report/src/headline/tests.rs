@@ -113,7 +113,10 @@ fn what_ended_the_search_is_told() {
             LimitedBy::Disturbed,
             ", the machine was too disturbed for more",
         ),
-        (LimitedBy::Trials, ", not confirmed"),
+        (
+            LimitedBy::Trials,
+            ", and the search ended before it knew a load that fails",
+        ),
         (LimitedBy::Tester, ", and the tester could offer no more"),
         (LimitedBy::SharedCpu, ""),
     ] {
@@ -122,18 +125,6 @@ fn what_ended_the_search_is_told() {
             format!("at least 1.38 million without loss{words}")
         );
     }
-}
-
-#[test]
-fn a_search_without_a_failed_load_says_so() {
-    let text = headline(&ResultLine {
-        limited_by: Some(LimitedBy::Trials),
-        ..weak_tester(1_200_000)
-    });
-    assert!(
-        text.contains(", and the search ended before a load failed. "),
-        "{text}"
-    );
 }
 
 #[test]
@@ -264,19 +255,20 @@ fn a_cost_near_zero_is_a_bound() {
 }
 
 #[test]
-fn a_cost_without_the_exit_program_is_a_bound() {
-    let untimed = Doubt {
-        name: EXIT_UNTIMED.to_owned(),
-        ..Doubt::default()
-    };
-    let row = ResultLine {
-        doubts: vec![untimed],
+fn a_cost_that_misses_a_part_is_a_bound() {
+    let doubted = |name: &str| ResultLine {
+        doubts: vec![Doubt {
+            name: name.to_owned(),
+            ..Doubt::default()
+        }],
         ..line()
     };
-    let text = headline(&row);
-    let words = "A frame costs the router at least 219 ns, the bed 430.";
-    assert!(text.ends_with(words), "{text}");
-    let mut nothing = row;
+    for name in [EXIT_UNTIMED, BUSY_UNCOUNTED] {
+        let text = headline(&doubted(name));
+        let words = "A frame costs the router at least 219 ns, the bed 430.";
+        assert!(text.ends_with(words), "{text}");
+    }
+    let mut nothing = doubted(EXIT_UNTIMED);
     let cost = nothing.overload.cost.as_mut().expect("a cost");
     cost.router_ns.low = -3.0;
     let text = headline(&nothing);
@@ -380,27 +372,28 @@ fn rates_of_two_states_say_so() {
 }
 
 #[test]
-fn a_load_that_failed_is_the_end_of_an_interval() {
-    let early = |fails| {
+fn an_unconfirmed_rate_is_no_bound() {
+    let early = |fails, limited_by| {
         headline(&ResultLine {
-            limited_by: Some(LimitedBy::Trials),
-            rate_is: Some(RateIs::AtLeast),
+            limited_by: Some(limited_by),
+            rate_is: Some(RateIs::Unconfirmed),
             rate_fps: Some(1_389_670),
+            lossless_trials: Some(1),
+            judged_trials: Some(1),
             lossy_fps: Some(1_424_343),
             lossless_below_fps: fails,
             ..line()
         })
     };
-    let known = early(Some(1_424_343));
-    assert!(
-        known.contains("; 1.38 to 1.43 million without loss, not confirmed. A frame"),
-        "{known}"
-    );
-    let unknown = early(None);
-    assert!(
-        unknown.contains("; at least 1.38 million without loss, not confirmed. A frame"),
-        "{unknown}"
-    );
+    let known = early(Some(1_424_343), LimitedBy::Trials);
+    let range = "; 1.38 to 1.43 million without loss (1 of 1 trial), not confirmed. A frame";
+    assert!(known.contains(range), "{known}");
+    let unknown = early(None, LimitedBy::Trials);
+    let alone = "; 1.38 million without loss (1 of 1 trial), not confirmed. A frame";
+    assert!(unknown.contains(alone), "{unknown}");
+    let disturbed = early(None, LimitedBy::Disturbed);
+    let why = ", not confirmed because of disturbances. A frame";
+    assert!(disturbed.contains(why), "{disturbed}");
 }
 
 #[test]
@@ -415,6 +408,6 @@ fn other_states_of_the_machine_are_told() {
     };
     let told = headline(&ResultLine { overload, ..line });
     let expected = "64 B: forwards 1.52 million frames/s (1.46 to 1.57), limited by the router's CPU; 1.05 million \
-                    in other states of the machine (75 % of the time at overload); 1.38";
+                    at overload in other states of the machine (75 % of the undisturbed time); 1.38";
     assert!(told.starts_with(expected), "{told}");
 }

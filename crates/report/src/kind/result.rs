@@ -58,6 +58,7 @@ pub fn lossless(result: &ResultLine) -> Option<(&'static str, u64)> {
     let bound = match &result.rate_is {
         Some(RateIs::AtLeast) => "≥ ",
         Some(RateIs::Below) => "< ",
+        Some(RateIs::Unconfirmed) => "not confirmed: ",
         _ => "",
     };
     Some((bound, result.rate_fps?))

@@ -6,7 +6,7 @@ use crate::number;
 use crate::row::Row;
 use crate::scale::Scale;
 use crate::sentence::is_bound;
-use mpps_record::{FrameCost, Interval, RateIs, ResultLine, Run};
+use mpps_record::{FrameCost, Interval, LimitedBy, RateIs, ResultLine, Run};
 
 /// Preamble, start and gap of a frame on Ethernet, octets (IEEE 802.3).
 const AROUND: f64 = 20.0;
@@ -47,15 +47,16 @@ pub fn rates(run: &Run) -> Option<Chart> {
         joined("highest load without loss", 0, run, |at, result| {
             let passed = result.rate_is != Some(RateIs::Below);
             let rate = result.rate_fps.filter(|_| passed)? as f64;
-            let bound = result.rate_is == Some(RateIs::AtLeast);
-            Some(Point::new(at, rate).bounding(bound))
+            let is = result.rate_is.as_ref();
+            let is_open = matches!(is, Some(RateIs::AtLeast | RateIs::Unconfirmed));
+            Some(Point::new(at, rate).bounding(is_open))
         }),
     ];
     let scale = Scale::fitting(series.iter().flat_map(Series::points).map(Point::y));
     Chart::new(
         "Rate by frame size".to_owned(),
         format!(
-            "Bars: {}. A hollow mark is a bound from below.",
+            "Bars: {}. A hollow mark is a bound from below, or a rate that is not confirmed.",
             interval_name(rounds_of(run))
         ),
         names(run),
@@ -75,16 +76,17 @@ fn joined(
     Series::new(name, style, Kind::Joined, points.collect())
 }
 
-/// Line rate by frame size, and its name: nobody may have said how fast the link is.
+/// Line rate by frame size, and its name. That of a notional link stretches the axis and says nothing, unless it was a limit.
 fn line_rate(run: &Run) -> (Vec<Point>, &'static str) {
     let plan = run.begin.as_ref().map(|begin| &begin.plan);
     let Some((plan, search)) = plan.and_then(|plan| Some((plan, plan.search.as_ref()?))) else {
         return (Vec::new(), "");
     };
-    let name = if search.link_source == "notional" {
-        "line rate of a notional link"
-    } else {
-        "line rate"
+    let is_limit = |result: &ResultLine| result.limited_by == Some(LimitedBy::Link);
+    let name = match search.link_source.as_str() {
+        "notional" if !run.results.iter().any(is_limit) => return (Vec::new(), ""),
+        "notional" => "line rate of a notional link",
+        _ => "line rate",
     };
     let ways = if plan.traffic.bidirectional { 2.0 } else { 1.0 };
     let bits = search.link_bits_per_s as f64 * ways;

@@ -31,16 +31,23 @@ pub fn measured_with(begin: &RunLine) -> Option<String> {
     })
 }
 
+/// How many management queries the router answered.
+#[must_use]
+pub fn answered(end: &EndLine) -> Option<String> {
+    let queries = end.queries?;
+    let [answered, asked] = [queries.answered, queries.asked].map(grouped);
+    Some(format!(
+        "The router answered {answered} of {asked} management queries."
+    ))
+}
+
 /// How many queries were answered and how fast routes changed, a sentence each. A comparison says them of each variant.
 #[must_use]
 pub fn queries_and_changes(begin: Option<&RunLine>, end: &EndLine) -> Vec<String> {
     if begin.is_none_or(|begin| begin.job == "compare") {
         return Vec::new();
     }
-    let queries = end.queries.map(|queries| {
-        let [answered, asked] = [queries.answered, queries.asked].map(grouped);
-        format!("The router answered {answered} of {asked} management queries.")
-    });
+    let queries = answered(end);
     let asked = begin.and_then(|begin| begin.plan.traffic.route_changes.as_ref());
     // As fast as they can be made, those are due that were made.
     let has_pace = asked.is_some_and(|asked| asked.speed != "max");

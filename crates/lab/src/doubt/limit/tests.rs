@@ -205,7 +205,17 @@ fn only_a_dut_that_limits_has_its_rate_found() {
         (NONE, Some(LimitedBy::Dut), Reading::Below(LOWEST)),
         (nothing, None, Reading::Nothing),
     ] {
-        assert_eq!(Reading::new(&outcome, limited_by, None), reading);
+        let result = result(outcome);
+        assert_eq!(Reading::new(&result, limited_by, None), reading);
+    }
+    // What ended the search does not confirm it.
+    let early = GoalResult {
+        irregular: Some(Irregular::Unconfirmed),
+        ..result(found)
+    };
+    for limited_by in [LimitedBy::Trials, LimitedBy::Disturbed] {
+        let reading = Reading::new(&early, Some(limited_by), None);
+        assert_eq!(reading, Reading::Unconfirmed(rate));
     }
     assert_eq!(limit_of(&shared(), nothing, None), None);
 }

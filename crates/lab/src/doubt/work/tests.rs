@@ -69,7 +69,8 @@ fn work_that_no_busy_time_counts_is_named() {
     let quiet = [(990, 900, 9_000), (600, 0, 100_000), (400, 100, 9_000)];
     assert_eq!(raised(quiet, false), []);
     let own = [(990, 900, 0), (700, 0, 100_000), (0, 0, 0)];
-    let seen = "CPU 1 of the DUT was 70 % busy, but the threads that forward only 50 %";
+    let seen =
+        "CPU 1 of the DUT was 70 % busy: the threads that forward 50 %, the router's own tasks 0 %";
     assert_eq!(raised(own, false), [("busy-uncounted", seen.to_owned())]);
     assert_eq!(raised(own, true), []);
     // Ticks may count more than the trial had.
