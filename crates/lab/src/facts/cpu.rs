@@ -1,12 +1,10 @@
 //! What the CPUs are: model, caches, clock, idle states, siblings, memory nodes.
 
 use super::root::{Root, first_value};
+use super::topology::{self, CPUS, NODES};
 use mpps_linux::cpu::CpuSet;
 use mpps_record::facts::{Cache, Cpu, Idle, IdleState, Node, Reading};
 use std::collections::BTreeMap;
-
-const CPUS: &str = "/sys/devices/system/cpu";
-const NODES: &str = "/sys/devices/system/node";
 
 /// A CPU of the DUT's and one of the tester's that are threads of one core, if any are.
 #[must_use]
@@ -16,8 +14,7 @@ pub fn core_shared(
     tester_cpus: &[usize],
 ) -> Reading<Option<(usize, usize)>> {
     for &dut in dut_cpus {
-        let list = root.text(&format!("{CPUS}/cpu{dut}/topology/thread_siblings_list"));
-        let threads: CpuSet = match list.and_then(|list| list.parse().into()) {
+        let threads = match topology::threads_of_core(root, dut) {
             Reading::Unreadable { unreadable } => return Reading::unreadable(unreadable),
             Reading::Known(threads) => threads,
         };
@@ -36,8 +33,6 @@ const ALIKE: f64 = 0.9;
 /// for all.
 #[must_use]
 pub fn cores_alike(root: &Root, available: &CpuSet) -> Vec<usize> {
-    let list = |file: &str| root.text(file).known()?.parse::<CpuSet>().ok();
-    let threads = |cpu: usize| list(&format!("{CPUS}/cpu{cpu}/topology/thread_siblings_list"));
     let speed = |cpu: usize| {
         let files = ["cpu_capacity", "cpufreq/cpuinfo_max_freq"];
         let mut numbers = files
@@ -49,17 +44,20 @@ pub fn cores_alike(root: &Root, available: &CpuSet) -> Vec<usize> {
     let mut cores: Vec<usize> = Vec::new();
     for cpu in available.iter() {
         let is_fast = speed(cpu).is_none_or(|speed| speed >= ALIKE * fastest);
+        let threads = topology::threads_of_core(root, cpu);
+        let threads = threads.known();
         let is_taken =
-            threads(cpu).is_some_and(|threads| cores.iter().any(|&one| threads.contains(one)));
+            threads.is_some_and(|threads| cores.iter().any(|&one| threads.contains(one)));
         if is_fast && !is_taken {
             cores.push(cpu);
         }
     }
-    let nodes = root.numbered(NODES, "node").known().cloned();
-    let mut nodes = (nodes.into_iter().flatten())
-        .filter_map(|node| list(&format!("{NODES}/node{node}/cpulist")));
-    if let Some(node) = nodes.find(|node| cores.first().is_some_and(|&first| node.contains(first)))
-    {
+    let nodes = topology::nodes(root);
+    let is_first_ones = |(_, cpus): &&(usize, CpuSet)| {
+        let first = cores.first();
+        first.is_some_and(|&first| cpus.contains(first))
+    };
+    if let Some((_, node)) = nodes.iter().find(is_first_ones) {
         cores.retain(|&cpu| node.contains(cpu));
     }
     cores
@@ -90,10 +88,7 @@ pub(super) fn read(root: &Root, cpuinfo: &Reading<String>) -> Cpu {
         turbo: turbo(root),
         idle: idle(root),
         caches: caches(root),
-        threads_per_core: root
-            .text(&first("topology/thread_siblings_list"))
-            .and_then(|list| list.parse::<CpuSet>().into())
-            .map(|siblings| siblings.len()),
+        threads_per_core: topology::threads_of_core(root, 0).map(|threads| threads.len()),
         smt: root.text(&format!("{CPUS}/smt/control")),
         packages: packages(root),
         isolated: root.text(&format!("{CPUS}/isolated")),

@@ -1,8 +1,8 @@
 //! What is true of this machine whatever is measured: CPUs, kernel and its configuration, memory,
 //! hypervisor, mitigations, network interfaces; and whether a bed can be raised at all.
 //!
-//! The facts themselves are the record's ([`mpps_record::facts`]). They are read from files below a root, so that a planted tree has facts too. What cannot be read
-//! says why; nothing is guessed. A missing fact is no reason not to measure.
+//! The facts themselves are the record's ([`mpps_record::facts`]). They are read from files below a root, so that a planted
+//! tree has facts too. What cannot be read says why; nothing is guessed. A missing fact is no reason not to measure.
 
 pub(crate) mod config;
 mod cpu;
@@ -12,6 +12,7 @@ mod lack;
 pub mod nic;
 mod platform;
 mod root;
+pub mod topology;
 
 pub use cpu::{core_shared, cores_alike};
 pub use host::{Change, HostSettings};

@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::place::{Place, places};
-use crate::facts::nic;
+use crate::facts::{nic, topology};
 use mpps_linux::cpu::CpuSet;
 use mpps_linux::ethtool;
 use mpps_linux::setting::{Kind, Setting};
@@ -10,8 +10,6 @@ use mpps_method::tune::CATALOGUE;
 use mpps_method::tune::layout::{Cpu, Port, Served, lay_out, queue_of};
 use std::collections::{BTreeMap, BTreeSet};
 
-const CPUS: &str = "/sys/devices/system/cpu";
-const NODES: &str = "/sys/devices/system/node";
 /// Rows of the catalogue whose advice for a router is the layout.
 pub const ROWS: [&str; 3] = ["irq_affinity", "xps_cpus", "rps_cpus"];
 
@@ -120,17 +118,10 @@ impl Layout {
 
 fn cpus(machine: &Machine) -> Vec<Cpu> {
     let root = &machine.root;
-    let list = |file: &str| root.text(file).known()?.parse::<CpuSet>().ok();
-    let nodes = root
-        .numbered(NODES, "node")
-        .known()
-        .cloned()
-        .unwrap_or_default();
-    let of_node = |node| Some((node, list(&format!("{NODES}/node{node}/cpulist"))?));
-    let nodes: Vec<(usize, CpuSet)> = nodes.into_iter().filter_map(of_node).collect();
+    let nodes = topology::nodes(root);
     let cpu = |number: usize| {
-        let threads = list(&format!("{CPUS}/cpu{number}/topology/thread_siblings_list"));
-        let first = threads.and_then(|threads| threads.iter().next());
+        let threads = topology::threads_of_core(root, number);
+        let first = threads.known().and_then(|threads| threads.iter().next());
         let node = nodes.iter().find(|(_, cpus)| cpus.contains(number));
         Cpu {
             number,
@@ -138,8 +129,9 @@ fn cpus(machine: &Machine) -> Vec<Cpu> {
             node: node.map(|(node, _)| *node),
         }
     };
-    let online = list(&format!("{CPUS}/online")).unwrap_or_default();
-    online.iter().map(cpu).collect()
+    let online = topology::online(root);
+    let online = online.known().into_iter().flat_map(CpuSet::iter);
+    online.map(cpu).collect()
 }
 
 fn port(machine: &Machine, name: &str) -> Port {

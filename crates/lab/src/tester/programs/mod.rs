@@ -1,7 +1,7 @@
 //! eBPF programs and their maps: loaded, attached, read and written.
 
 pub mod drops;
-mod loader_words;
+mod loader_log;
 pub mod maps;
 
 use crate::tester::error::TesterError;
@@ -24,7 +24,7 @@ pub fn open<B: SkelBuilder<'static>>(
 
 /// Loads what was opened. An error has the reason that the loader or the verifier gave.
 pub fn load<O: OpenSkel<'static>>(opened: O, what: &'static str) -> Result<O::Output, TesterError> {
-    let (loaded, reason) = loader_words::heard(|| opened.load());
+    let (loaded, reason) = loader_log::with_reason(|| opened.load());
     loaded.map_err(|error| match reason {
         Some(reason) => TesterError::bpf(what, &error.context(reason)),
         None => TesterError::bpf(what, &error),

@@ -5,25 +5,25 @@ use std::sync::{Mutex, PoisonError};
 
 /// One load at a time, so that no reason is another load's.
 static LOADING: Mutex<()> = Mutex::new(());
-/// The last lines that were said since the last load began.
-static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// The last lines that were printed since the last load began.
+static LOG: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// A verifier's log may have a million lines; the reason is among the last.
 const LINES: usize = 100;
 
-/// Does the work, and gives the reason that the loader said meanwhile, if it said one. Nothing goes to stderr.
-pub fn heard<T>(work: impl FnOnce() -> T) -> (T, Option<String>) {
+/// Does the work, and gives the reason that the loader printed meanwhile, if it printed one. Nothing goes to stderr.
+pub fn with_reason<T>(work: impl FnOnce() -> T) -> (T, Option<String>) {
     let _loading = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
-    let said = || SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    said().clear();
-    let before = libbpf_rs::set_print(Some((PrintLevel::Warn, hear)));
+    let log = || LOG.lock().unwrap_or_else(PoisonError::into_inner);
+    log().clear();
+    let before = libbpf_rs::set_print(Some((PrintLevel::Warn, keep)));
     let done = work();
     libbpf_rs::set_print(before);
-    let reason = reason(&said());
+    let reason = reason(&log());
     (done, reason)
 }
 
-fn hear(_level: PrintLevel, text: String) {
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+fn keep(_level: PrintLevel, text: String) {
+    let mut said = LOG.lock().unwrap_or_else(PoisonError::into_inner);
     said.extend(text.lines().map(|line| line.trim().to_owned()));
     let before = said.len().saturating_sub(LINES);
     said.drain(..before);
@@ -69,7 +69,7 @@ libbpf: failed to load object 'sender_bpf'
 ";
 
     fn reason_in(said: &str) -> Option<String> {
-        let ((), reason) = heard(|| hear(PrintLevel::Warn, said.to_owned()));
+        let ((), reason) = with_reason(|| keep(PrintLevel::Warn, said.to_owned()));
         reason
     }
 
@@ -92,9 +92,9 @@ libbpf: failed to load object 'sender_bpf'
     fn of_a_long_log_the_end_tells() {
         let log = "12: (b7) r0 = 0\n".repeat(10_000) + REFUSED;
         let mut kept = 0;
-        let ((), told) = heard(|| {
-            hear(PrintLevel::Warn, log);
-            kept = SAID.lock().map_or(0, |said| said.len());
+        let ((), told) = with_reason(|| {
+            keep(PrintLevel::Warn, log);
+            kept = LOG.lock().map_or(0, |said| said.len());
         });
         assert_eq!(told.as_deref(), Some("R1 invalid mem access 'scalar'"));
         assert_eq!(kept, LINES);
