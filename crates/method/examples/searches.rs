@@ -83,7 +83,7 @@ fn routers() -> [(&'static str, Properties); 6] {
     ]
 }
 
-fn kinds() -> [Kind; 6] {
+fn kinds() -> [Kind; 7] {
     let kind = |name, plan| Kind {
         name,
         plan,
@@ -103,8 +103,17 @@ fn kinds() -> [Kind; 6] {
         begun: true,
         ..kind("quick, begun at the forwarding rate", mlr(Preset::Quick))
     };
+    let ended = SearchPlan::Mlr {
+        goals: vec![Preset::Quick.goal(0.0)],
+        trials_at_most: 8,
+    };
+    let ended = Kind {
+        begun: true,
+        ..kind("the same, ended after 8 trials", ended)
+    };
     [
         begun,
+        ended,
         kind("quick", mlr(Preset::Quick)),
         kind("csit, ndr alone", mlr(Preset::Csit)),
         kind("rfc2544", mlr(Preset::Rfc2544)),

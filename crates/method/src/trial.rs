@@ -81,8 +81,7 @@ pub struct CpuBusy {
     pub cpu: usize,
     /// Time on the CPU, ns.
     pub run_ns: u64,
-    /// Time of the router's own tasks on it, ns. It is 0 if the threads hardly waited for them, and with the front `softirq`,
-    /// whose `run_ns` includes them.
+    /// Time of the router's own tasks on it, ns. It is 0 with the front `softirq`, whose `run_ns` includes them.
     pub tasks_ns: u64,
     /// Time runnable but kept waiting, ns.
     pub wait_ns: u64,

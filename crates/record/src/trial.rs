@@ -277,8 +277,7 @@ pub struct CpuBusy {
     pub run_ns: u64,
     /// Runnable, but kept waiting.
     pub wait_ns: u64,
-    /// What the router's own tasks had of it. It is 0 if the threads hardly waited for them, and with the front `softirq`,
-    /// whose `run_ns` includes them. Missing: 0.
+    /// What the router's own tasks had of it. It is 0 with the front `softirq`, whose `run_ns` includes them. Missing: 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub tasks_ns: u64,
 }

@@ -117,9 +117,14 @@ pub fn reads(is_bound: bool) -> &'static str {
     if is_bound { ">=" } else { "=" }
 }
 
-/// What a frame costs at overload.
-pub fn costs(gauges: &mut Gauges, labels: &Labels<'_>, cost: Option<FrameCost>) {
-    gauges.add_interval(ROUTER, labels, cost.map(|cost| cost.router_ns), NS);
+/// What a frame costs at overload, and whether the router's part is the least that it can be.
+pub fn costs(
+    gauges: &mut Gauges,
+    labels: &Labels<'_>,
+    (cost, is_least): (Option<FrameCost>, bool),
+) {
+    let reading = with(labels, &[("reads", reads(is_least))]);
+    gauges.add_interval(ROUTER, &reading, cost.map(|cost| cost.router_ns), NS);
     gauges.add_interval(BED, labels, cost.map(|cost| cost.bed_ns), NS);
 }
 

@@ -4,7 +4,7 @@ use crate::number::{self, Known};
 use crate::row::{Reading, Row};
 use mpps_record::doubts::{BUSY_UNCOUNTED, DISTANCE_CHANGED, EXIT_UNTIMED};
 use mpps_record::{
-    Claim, ForwardingLimit, FrameCost, Interval, LimitedBy, Overload, RateIs, ResultLine,
+    Claim, Doubt, ForwardingLimit, FrameCost, Interval, LimitedBy, Overload, ResultLine,
 };
 
 /// Width of a rate's interval, as a share, where a load that failed does not give it: three digits.
@@ -29,12 +29,12 @@ pub fn headline(row: &Row<'_>) -> String {
 /// The same without its subject and what a frame costs.
 #[must_use]
 pub fn answer(row: &Row<'_>) -> String {
-    let clauses: Vec<String> = forwarding(row)
-        .into_iter()
-        .chain(in_other_states(&row.overload))
-        .chain(without_loss(row))
-        .chain(fell(row))
-        .collect();
+    let (others, lossless) = (in_other_states(&row.overload), without_loss(row));
+    let clauses = match forwarding(row) {
+        Some(forwarding) => [Some(forwarding), others, lossless, fell(row)],
+        None => [lossless, others, fell(row), None],
+    };
+    let clauses: Vec<String> = clauses.into_iter().flatten().collect();
     clauses.join("; ") + "."
 }
 
@@ -54,13 +54,12 @@ pub fn forwarding_range(rates: Interval<u64>) -> (Known, String, String) {
     (known, low, high)
 }
 
-/// What was forwarded of a load that passed, if it is above all that was forwarded at overload. The maximum forwarding rate
+/// What was forwarded of a confirmed load, if it is above all that was forwarded at overload. The maximum forwarding rate
 /// is the highest at any load (RFC 2285 3.6.3), so it is at least this: the machine was slower at overload, or overload slows
 /// the router down.
 fn surpassed(row: &ResultLine) -> Option<u64> {
     let maximum = row.overload.max_forwarding_fps?;
-    let passed = !matches!(row.rate_is, None | Some(RateIs::Below));
-    let rate = row.rate_fps.filter(|_| passed)?;
+    let rate = Reading::from_line(row).passed()?;
     let forwarded = (rate as f64 * (1.0 - row.loss_ratio.unwrap_or(0.0))) as u64;
     (forwarded > maximum.high).then_some(forwarded)
 }
@@ -142,9 +141,7 @@ fn same(row: &Row<'_>) -> bool {
         return true;
     }
     let maximum = row.overload.max_forwarding_fps;
-    let (Reading::AtLeast(rate) | Reading::Unconfirmed(rate), Some(maximum)) =
-        (row.reading(), maximum)
-    else {
+    let (Reading::AtLeast(rate), Some(maximum)) = (row.reading(), maximum) else {
         return false;
     };
     is_bound(row) && rate as f64 >= SAME * maximum.low as f64
@@ -239,16 +236,15 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
             format!("{verb}{rate}{frames} {within}{}{}", trials(row), ended(row))
         }
         Reading::Unconfirmed(rate) => {
-            let rate = match below(row, rate) {
-                Some((low, high)) => format!("{} to {}", low.beside(high), high.in_words()),
-                None => number(rate),
-            };
+            let fails = below(row, rate).map_or(String::new(), |(_, high)| {
+                format!(", less than {}", high.in_words())
+            });
             let disturbed = match row.limited_by {
                 Some(LimitedBy::Disturbed) => " because of disturbances",
                 _ => "",
             };
-            let count = count(row);
-            format!("{verb}{rate}{frames} {within}{count}, not confirmed{disturbed}")
+            let (rate, count) = (number(rate), count(row));
+            format!("{verb}{rate}{frames} {within}{count}, not confirmed{disturbed}{fails}")
         }
         Reading::Below(rate) => {
             let lowest = Known::three(rate as f64).ceil().in_words();
@@ -300,18 +296,25 @@ fn ended(row: &Row<'_>) -> &'static str {
         Some(LimitedBy::Link) => ", which is all that the link carries",
         Some(LimitedBy::MaxRate) => ", the most that --max-rate allows",
         Some(LimitedBy::Disturbed) => ", the machine was too disturbed for more",
-        Some(LimitedBy::Trials) => ", and the search ended before it knew a load that fails",
+        Some(LimitedBy::Trials) => {
+            ", and the search ended before it knew the lowest load that fails"
+        }
         _ => "",
     }
 }
 
-/// The least that the router's part of a frame's cost can be, where a part is missing: the receiver's program could not be
-/// timed, or others than the threads that forward were busy too.
+/// Whether a frame costs the router more than was found: the receiver's program could not be timed, or others than the threads
+/// that forward were busy too.
+#[must_use]
+pub fn is_least_cost(doubts: &[Doubt]) -> bool {
+    let mut names = doubts.iter().map(|doubt| doubt.name.as_str());
+    names.any(|name| [EXIT_UNTIMED, BUSY_UNCOUNTED].contains(&name))
+}
+
+/// The least that the router's part of a frame's cost can be, where it is no more than that.
 #[must_use]
 pub fn least_router_ns(row: &ResultLine, cost: &FrameCost) -> Option<f64> {
-    let mut doubts = row.doubts.iter();
-    let is_bound = doubts.any(|doubt| [EXIT_UNTIMED, BUSY_UNCOUNTED].contains(&&*doubt.name));
-    is_bound.then(|| cost.router_ns.low.max(0.0).floor())
+    is_least_cost(&row.doubts).then(|| cost.router_ns.low.max(0.0).floor())
 }
 
 /// The router's part of a frame's cost: `225 ns (219 to 230)`, `less than 22 ns`, `at least 36 ns`.

@@ -20,6 +20,41 @@ pub enum Reading {
     Nothing,
 }
 
+/// What method versions before 19 had as the property that a result lacks, where its rate was not confirmed. They wrote such a
+/// rate as a bound.
+pub(crate) const NOT_CONFIRMED: [&str; 2] = [
+    "the load found still lacks some of its trials",
+    "the load found had not had all its trials yet",
+];
+
+impl Reading {
+    /// How the rate of a result's line is to be read.
+    #[must_use]
+    pub fn from_line(line: &ResultLine) -> Self {
+        let Some((is, rate)) = line.rate_is.as_ref().zip(line.rate_fps) else {
+            return Self::Nothing;
+        };
+        let lacks = line.irregular.as_deref().unwrap_or_default();
+        match is {
+            RateIs::Equal => Self::Is(rate),
+            RateIs::AtLeast if NOT_CONFIRMED.contains(&lacks) => Self::Unconfirmed(rate),
+            RateIs::AtLeast => Self::AtLeast(rate),
+            RateIs::Unconfirmed => Self::Unconfirmed(rate),
+            RateIs::Below => Self::Below(rate),
+            RateIs::Other(_) => Self::Nothing,
+        }
+    }
+
+    /// The rate, where it passed as often as its goal asks.
+    #[must_use]
+    pub const fn passed(self) -> Option<u64> {
+        match self {
+            Self::Is(rate) | Self::AtLeast(rate) => Some(rate),
+            Self::Unconfirmed(_) | Self::Below(_) | Self::Nothing => None,
+        }
+    }
+}
+
 /// A result, and what it is about.
 #[derive(Clone, Debug)]
 pub struct Row<'a> {
@@ -62,13 +97,7 @@ impl<'a> Row<'a> {
     /// How the rate is to be read.
     #[must_use]
     pub fn reading(&self) -> Reading {
-        match (&self.rate_is, self.rate_fps) {
-            (Some(RateIs::Equal), Some(rate)) => Reading::Is(rate),
-            (Some(RateIs::AtLeast), Some(rate)) => Reading::AtLeast(rate),
-            (Some(RateIs::Unconfirmed), Some(rate)) => Reading::Unconfirmed(rate),
-            (Some(RateIs::Below), Some(rate)) => Reading::Below(rate),
-            _ => Reading::Nothing,
-        }
+        Reading::from_line(self.line)
     }
 
     /// What limits the rate at overload; where that was not measured, what ended the search.

@@ -6,6 +6,7 @@ use crate::records::{Kept, Shelf};
 use mpps_record::Run;
 use mpps_report::Row;
 use mpps_report::campaign::{CampaignRun, other_answers};
+use mpps_report::headline::short_without_loss;
 use mpps_report::number::{Known, plural};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -100,7 +101,9 @@ fn in_few_words(run: &Run) -> String {
             .overload
             .max_forwarding_fps
             .map(|fps| short(fps.median) + " forwarded");
-        let lossless = row.rate_fps.map(|fps| short(fps) + " without loss");
+        let lossless = row
+            .rate_fps
+            .map(|_| short_without_loss(row) + " without loss");
         let rates: Vec<String> = forwarded.into_iter().chain(lossless).collect();
         let more = match rows.len() {
             1 => String::new(),

@@ -233,6 +233,7 @@ impl Outcome for Vec<ResultLine> {
         let exit = |row: &Row<'_>| match row.reading() {
             Reading::Nothing => Exit::Disturbed,
             Reading::Below(_) => Exit::NotMet,
+            _ if expectation::may_be_met(run.begin.as_ref(), row) => Exit::Disturbed,
             _ if !expectation::all_unmet(run.begin.as_ref(), std::slice::from_ref(row))
                 .is_empty() =>
             {

@@ -145,7 +145,10 @@ fn failed_below(searched: &Searched) -> String {
     let Outcome::Found { lossless, .. } = searched.result.outcome else {
         return String::new();
     };
-    let allowed = searched.result.goal.map_or(0.0, |goal| goal.loss_ratio);
+    // A bisection may forgive loss.
+    let Some(allowed) = searched.result.goal.map(|goal| goal.loss_ratio) else {
+        return String::new();
+    };
     let losses = searched
         .trials
         .iter()
@@ -206,7 +209,7 @@ mod tests {
     use super::super::tests::bound_by_loss;
     use super::*;
     use crate::search::Judged;
-    use mpps_method::{Direction, Rate, TaskName, Void};
+    use mpps_method::{Direction, Preset, Rate, TaskName, Void};
 
     #[test]
     fn a_load_that_passed_and_failed_is_doubted() {
@@ -231,6 +234,7 @@ mod tests {
     fn an_unconfirmed_rate_tells_what_failed_below_it() {
         let mut searched = bound_by_loss(1.0);
         searched.result.irregular = Some(Irregular::Unconfirmed);
+        searched.result.goal = Some(Preset::Quick.goal(0.0));
         let trial = |fps, lost| {
             let mut direction = Direction::default();
             direction.counts.sent = 1_000;

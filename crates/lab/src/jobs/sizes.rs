@@ -91,7 +91,7 @@ pub(super) fn repeat_void(
 pub struct SearchedRate {
     /// The first goal's rate without loss.
     pub rate: Rate,
-    /// Whether the true one may be higher, because the search ended early.
+    /// Whether the true one may be another, because the search ended before it knew.
     pub is_bound: bool,
     /// Where the tester received.
     pub receiver: Option<ReceiverPlace>,

@@ -19,10 +19,6 @@ use mpps_method::{
     FrameLen, Histogram, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
 };
 
-/// Threads that waited for less than this share of the tasks' time did not compete with them: these ran while the threads
-/// slept, or gave way. For a program that takes frames they wait almost half of its time, for one of low priority a tenth.
-const COMPETING: f64 = 0.25;
-
 /// All readings of a trial.
 pub struct Parts<'a> {
     pub offer: &'a Offer,
@@ -318,17 +314,11 @@ fn busy(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuBusy> {
             if tester.bed.plan().nic == Front::Softirq {
                 busy.run_ns = cpu_busy_ns(parts, cpu);
             } else {
-                busy.tasks_ns = competing_ns(tasks_ns(parts, cpu), busy.wait_ns);
+                busy.tasks_ns = tasks_ns(parts, cpu);
             }
             busy
         })
         .collect()
-}
-
-/// The time of the router's own tasks, if the threads that forward competed with them for the CPU.
-fn competing_ns(tasks_ns: u64, threads_waited_ns: u64) -> u64 {
-    let compete = threads_waited_ns as f64 >= COMPETING * tasks_ns as f64;
-    if compete { tasks_ns } else { 0 }
 }
 
 /// What the router's own tasks had of the CPU.
@@ -421,14 +411,6 @@ fn per_queue(parts: &Parts<'_>) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_tasks_that_threads_wait_for_compete() {
-        assert_eq!(competing_ns(660, 310), 660, "a program that takes frames");
-        assert_eq!(competing_ns(312, 33), 0, "a task of low priority");
-        assert_eq!(competing_ns(400, 100), 400);
-        assert_eq!(competing_ns(0, 0), 0);
-    }
 
     #[test]
     fn others_had_no_more_than_the_trial() {

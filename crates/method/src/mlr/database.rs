@@ -50,9 +50,8 @@ impl Database {
         self.loads.iter().find(|load| load.is_judged())
     }
 
-    /// The highest load below `failed` that the trials so far speak for. Its own trials pass this stage. At least as many trials
-    /// passed at it or above as failed at it or below: one early failure outweighs no later passes, and one lucky pass no
-    /// failures.
+    /// The highest load below `failed` that the trials so far speak for. Its own trials pass this stage. More trials passed at
+    /// it or above than failed at it or below: one early failure outweighs no later passes, and one lucky pass no failure.
     #[must_use]
     pub fn likely(&self, stage: &Stage, failed: Option<Rate>) -> Option<Rate> {
         let so_far = stage.by_trials_so_far();
@@ -66,7 +65,7 @@ impl Database {
         let mut highest_first = loads.iter().rev();
         let found = highest_first.find(|(load, passes)| {
             passed_from_here += passes.lossless;
-            let speaks = passed_from_here >= failed_to_here;
+            let speaks = passed_from_here > failed_to_here;
             failed_to_here -= failures(passes);
             speaks && load.classify(&so_far) == Bound::Lower
         });

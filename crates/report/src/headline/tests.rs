@@ -1,4 +1,5 @@
 use super::*;
+use crate::row::NOT_CONFIRMED;
 use mpps_record::{Doubt, OtherStates, Overload, RateIs, ResultLine};
 
 fn interval(low: f64, median: f64, high: f64) -> Interval<f64> {
@@ -115,7 +116,7 @@ fn what_ended_the_search_is_told() {
         ),
         (
             LimitedBy::Trials,
-            ", and the search ended before it knew a load that fails",
+            ", and the search ended before it knew the lowest load that fails",
         ),
         (LimitedBy::Tester, ", and the tester could offer no more"),
         (LimitedBy::SharedCpu, ""),
@@ -386,14 +387,52 @@ fn an_unconfirmed_rate_is_no_bound() {
         })
     };
     let known = early(Some(1_424_343), LimitedBy::Trials);
-    let range = "; 1.38 to 1.43 million without loss (1 of 1 trial), not confirmed. A frame";
-    assert!(known.contains(range), "{known}");
+    let less =
+        "; 1.38 million without loss (1 of 1 trial), not confirmed, less than 1.43 million. A";
+    assert!(known.contains(less), "{known}");
     let unknown = early(None, LimitedBy::Trials);
     let alone = "; 1.38 million without loss (1 of 1 trial), not confirmed. A frame";
     assert!(unknown.contains(alone), "{unknown}");
     let disturbed = early(None, LimitedBy::Disturbed);
     let why = ", not confirmed because of disturbances. A frame";
     assert!(disturbed.contains(why), "{disturbed}");
+}
+
+/// Before version 19 of the method such a rate was written as a bound.
+#[test]
+fn an_older_unconfirmed_rate_is_no_bound_either() {
+    for lacks in NOT_CONFIRMED {
+        let text = headline(&ResultLine {
+            limited_by: Some(LimitedBy::Trials),
+            rate_is: Some(RateIs::AtLeast),
+            irregular: Some(lacks.to_owned()),
+            ..line()
+        });
+        assert!(text.contains(" trials), not confirmed. A"), "{text}");
+    }
+}
+
+/// A measured maximum stands, and so does the tester's limit.
+#[test]
+fn an_unconfirmed_rate_moves_no_maximum() {
+    let lucky = ResultLine {
+        rate_is: Some(RateIs::Unconfirmed),
+        rate_fps: Some(1_604_000),
+        ..line()
+    };
+    assert!(!is_bound(&lucky));
+    let text = headline(&lucky);
+    assert!(
+        text.contains("forwards 1.52 million frames/s (1.46 to 1.57)"),
+        "{text}"
+    );
+    let weak = ResultLine {
+        rate_is: Some(RateIs::Unconfirmed),
+        ..weak_tester(1_520_000)
+    };
+    let text = headline(&weak);
+    let bound = "forwards at least 1.46 million frames/s; the tester can offer no more; 1.5";
+    assert!(text.contains(bound), "{text}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::{Shown, TrialPlot, dash, whole};
 use crate::chart::Chart;
 use crate::gauges::{DOUBTS, Gauges, Labels, MAXIMUM, costs, reads, with};
+use crate::headline::is_least_cost;
 use crate::interval::{interval_name, rounds_of_points};
 use crate::number;
 use crate::plots::{self, destinations, routes};
@@ -72,7 +73,12 @@ fn row(point: &PointLine) -> Vec<String> {
         point.frame.as_deref().map_or_else(dash, number::frame),
         number::grouped(routes(point)),
         number::grouped(destinations(point)),
-        whole(ns.map(|ns| ns.median)),
+        whole(ns.map(|ns| ns.median))
+            + if is_least_cost(&point.doubts) {
+                " or more"
+            } else {
+                ""
+            },
         ns.map_or_else(dash, |ns| {
             let [low, high] = [ns.low, ns.high].map(|end| whole(Some(end)));
             format!("{low} to {high}")
@@ -99,6 +105,6 @@ fn one_point(gauges: &mut Gauges, labels: &Labels<'_>, point: &PointLine) {
         point.max_forwarding_fps.map(Interval::from),
         1.0,
     );
-    costs(gauges, &labels, point.cost);
+    costs(gauges, &labels, (point.cost, is_least_cost(&point.doubts)));
     gauges.add(DOUBTS.0, DOUBTS.1, &labels, Some(point.doubts.len() as f64));
 }

@@ -5,11 +5,11 @@ use crate::chart::Chart;
 use crate::gauges::{
     BUSY, DOUBTS, Gauges, Labels, MAXIMUM, TRIAL_LATENCY, costs, reads, seconds, with,
 };
-use crate::headline::{at_least_forwarded, is_bound};
-use crate::row::Row;
+use crate::headline::{at_least_forwarded, is_bound, is_least_cost};
+use crate::row::{Reading, Row};
 use crate::table::Table;
 use crate::{number, plots};
-use mpps_record::{Interval, RateIs, ResultLine, Run, TrialLine};
+use mpps_record::{Interval, ResultLine, Run, TrialLine};
 
 const COLUMNS: &str =
     "frame;maximum forwarding, frames/s;without loss, frames/s;limited by;DUT busy";
@@ -55,11 +55,11 @@ pub fn without_loss(result: &ResultLine) -> String {
 /// The rate without loss behind the sign of a bound.
 #[must_use]
 pub fn lossless(result: &ResultLine) -> Option<(&'static str, u64)> {
-    let bound = match &result.rate_is {
-        Some(RateIs::AtLeast) => "≥ ",
-        Some(RateIs::Below) => "< ",
-        Some(RateIs::Unconfirmed) => "not confirmed: ",
-        _ => "",
+    let bound = match Reading::from_line(result) {
+        Reading::AtLeast(_) => "≥ ",
+        Reading::Below(_) => "< ",
+        Reading::Unconfirmed(_) => "not confirmed: ",
+        Reading::Is(_) | Reading::Nothing => "",
     };
     Some((bound, result.rate_fps?))
 }
@@ -82,7 +82,11 @@ fn one_result(gauges: &mut Gauges, labels: &Labels<'_>, result: &ResultLine, tri
         overload.max_forwarding_fps.map(Interval::from),
         1.0,
     );
-    costs(gauges, labels, overload.cost);
+    costs(
+        gauges,
+        labels,
+        (overload.cost, is_least_cost(&result.doubts)),
+    );
     let is = result.rate_is.as_ref().map_or("", |is| is.as_str());
     let limit = result
         .limited_by

@@ -3,10 +3,10 @@
 use crate::chart::{Axis, Chart, Kind, Point, Series};
 use crate::interval::{interval_name, rounds_of};
 use crate::number;
-use crate::row::Row;
+use crate::row::{Reading, Row};
 use crate::scale::Scale;
 use crate::sentence::is_bound;
-use mpps_record::{FrameCost, Interval, LimitedBy, RateIs, ResultLine, Run};
+use mpps_record::{FrameCost, Interval, LimitedBy, ResultLine, Run};
 
 /// Preamble, start and gap of a frame on Ethernet, octets (IEEE 802.3).
 const AROUND: f64 = 20.0;
@@ -45,11 +45,12 @@ pub fn rates(run: &Run) -> Option<Chart> {
             })
         }),
         joined("highest load without loss", 0, run, |at, result| {
-            let passed = result.rate_is != Some(RateIs::Below);
-            let rate = result.rate_fps.filter(|_| passed)? as f64;
-            let is = result.rate_is.as_ref();
-            let is_open = matches!(is, Some(RateIs::AtLeast | RateIs::Unconfirmed));
-            Some(Point::new(at, rate).bounding(is_open))
+            let (rate, is_open) = match Reading::from_line(result) {
+                Reading::Is(rate) => (rate, false),
+                Reading::AtLeast(rate) | Reading::Unconfirmed(rate) => (rate, true),
+                Reading::Below(_) | Reading::Nothing => return None,
+            };
+            Some(Point::new(at, rate as f64).bounding(is_open))
         }),
     ];
     let scale = Scale::fitting(series.iter().flat_map(Series::points).map(Point::y));

@@ -3,6 +3,7 @@
 use super::frames::rate_axis;
 use crate::chart::{Axis, Chart, Kind, Point, Series};
 use crate::number;
+use crate::row::Reading;
 use crate::scale::Scale;
 use crate::trial::Figures;
 use mpps_record::{Phase, Run, TrialLine, Verdict};
@@ -78,10 +79,15 @@ pub fn search(run: &Run, frame: &str) -> Option<Chart> {
     };
     let ends = [place(searched.first()?), place(searched.last()?)];
     let found = run.results.iter().filter(|result| result.frame == frame);
-    let found = found.filter_map(|result| result.rate_fps.map(|fps| fps as f64));
+    let found =
+        found.filter_map(|result| Some((Reading::from_line(result), result.rate_fps? as f64)));
     let mut series: Vec<Series> = found
-        .map(|fps| {
-            let name = format!("found: {} frames/s", number::rate(fps));
+        .map(|(reading, fps)| {
+            let how = match reading {
+                Reading::Unconfirmed(_) => "not confirmed",
+                _ => "found",
+            };
+            let name = format!("{how}: {} frames/s", number::rate(fps));
             let points = ends.map(|trial| Point::new(trial, fps));
             Series::new(name, 2, Kind::Rule, points.into())
         })
