@@ -56,7 +56,12 @@ for run, name in zip(runs, names):
           f" {number(r['router'])} | {number(r['bed'])} | {rate} | {number(r['distance'])} | {r['stolen'] * 100:.1f} % |")
 there = [r for r in rows if r]
 busy = [r for r in there if (r["busy"] or 0) >= 0.95]
-print(f"\nAnswers: {len(there)} of {len(rows)}. The router's CPU was at least 95 % busy in {len(busy)}.")
+firsts = [(run["results"] or [{}])[0] for run in runs]
+answers = [run for run, first in zip(runs, firsts) if run["exit_code"] == 0 and first.get("outcome") == "found"]
+sure = [first for first in firsts if first.get("outcome") == "found" and first.get("rate_is") in ("=", ">=")
+        and "lacks some" not in (first.get("irregular") or "")]
+print(f"\nAnswers (exit code 0, with a rate without loss): {len(answers)} of {len(runs)}, of which {len(sure)} confirmed."
+      f" With a maximum forwarding rate: {len(there)}; the router's CPU was at least 95 % busy in {len(busy)}.")
 
 
 def within(pair, which, times):

@@ -19,6 +19,12 @@ impl Deadline {
         Self(time.map(|time| monotonic_ns().saturating_add(time.as_nanos())))
     }
 
+    /// So much earlier.
+    #[must_use]
+    pub fn earlier(self, by: Span) -> Self {
+        Self(self.0.map(|end| end.saturating_sub(by.as_nanos())))
+    }
+
     /// Whether at least half of something so long fits in before it.
     #[must_use]
     pub fn leaves(self, time: Span) -> bool {

@@ -61,6 +61,10 @@ pub trait Search {
         let _unused = trials;
         None
     }
+    /// The length of a trial at a lower load, if the trials so far speak for no load for some goal.
+    fn speaks_for_none(&self) -> Option<Span> {
+        None
+    }
     /// Offers less than the lowest load tried, for a caller whose time is spent, and after the end. `None`: the trials speak for
     /// a load for each goal, or no lower load is allowed.
     fn offer_lower(&mut self) -> Option<Offer> {

@@ -3,9 +3,8 @@
 use crate::answers;
 use crate::doubts::Raised;
 use crate::headline::{at_least_forwarded, is_bound};
-use crate::kind::lossless;
 use crate::number;
-use crate::row::Row;
+use crate::row::{Reading, Row};
 use mpps_record::{
     CellLine, ComparisonLine, Interval, LoadLine, ProfileLine, Published, ResultLine, Run,
 };
@@ -31,7 +30,7 @@ pub struct Rate<'a> {
     /// Whether that is a bound from below.
     pub is_bound: bool,
     /// The rate without loss, behind the sign of a bound.
-    pub lossless: Option<(&'static str, u64)>,
+    pub lossless: Reading,
     /// What limited it.
     pub limit: Option<String>,
     /// The published figure.
@@ -175,8 +174,7 @@ impl Rate<'_> {
     /// What passes without loss, what was published, what is forwarded here by that, and the limit; a dash for what is
     /// not known. `words` writes frames/s.
     pub fn beside(&self, words: fn(f64) -> String) -> [String; 4] {
-        let lossless = self.lossless;
-        let lossless = lossless.map(|(bound, fps)| format!("{bound}{}", words(fps as f64)));
+        let lossless = self.lossless.in_cell(words);
         let published = self.published.map(|figure| words(figure.frames_per_s));
         let ratio = self.by_published();
         let ratio = ratio.map(|ratio| self.in_words(ratio, |ratio| format!("{ratio:.2}")));
@@ -215,7 +213,7 @@ fn result_rate<'a>(line: &'a ResultLine, row: &Row<'_>) -> Rate<'a> {
         frame: row.name.clone(),
         here,
         is_bound: is_bound(row),
-        lossless: lossless(row),
+        lossless: row.reading(),
         limit: Some(row.limit().to_owned()),
         published: None,
     }

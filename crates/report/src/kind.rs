@@ -15,7 +15,7 @@ mod reset;
 mod result;
 mod sweep;
 
-pub use result::{at_overload, lossless, without_loss};
+pub use result::{at_overload, without_loss};
 
 use crate::chart::Chart;
 use crate::gauges::{Gauges, Labels};

@@ -6,7 +6,7 @@ use mpps_record::{ForwardingLimit, LimitedBy, RateIs, ResultLine};
 use std::ops::Deref;
 
 /// How a result's rate, in frames/s, is to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reading {
     /// This is it, within the resolution.
     Is(u64),
@@ -17,6 +17,7 @@ pub enum Reading {
     /// Frames were lost even at this rate, the lowest tried.
     Below(u64),
     /// Not measured.
+    #[default]
     Nothing,
 }
 
@@ -43,6 +44,29 @@ impl Reading {
             RateIs::Below => Self::Below(rate),
             RateIs::Other(_) => Self::Nothing,
         }
+    }
+
+    /// The rate, however it is to be read.
+    #[must_use]
+    pub const fn rate(self) -> Option<u64> {
+        match self {
+            Self::Is(rate) | Self::AtLeast(rate) | Self::Unconfirmed(rate) | Self::Below(rate) => {
+                Some(rate)
+            }
+            Self::Nothing => None,
+        }
+    }
+
+    /// The rate in a cell: `1.38M`, `≥ 1.38M`, `< 10.1k`, or `1.38M?` where it is not confirmed.
+    #[must_use]
+    pub fn in_cell(self, words: impl Fn(f64) -> String) -> Option<String> {
+        let rate = words(self.rate()? as f64);
+        Some(match self {
+            Self::Is(_) | Self::Nothing => rate,
+            Self::AtLeast(_) => format!("≥ {rate}"),
+            Self::Below(_) => format!("< {rate}"),
+            Self::Unconfirmed(_) => format!("{rate}?"),
+        })
     }
 
     /// The rate, where it passed as often as its goal asks.

@@ -100,7 +100,7 @@ fn cell_json(cell: &MeasuredCell<'_>) -> Value {
             "frame": rate.frame,
             "forwarding_fps": rate.here,
             "is_bound": rate.is_bound,
-            "lossless_fps": rate.lossless.map(|(_, fps)| fps),
+            "lossless_fps": rate.lossless.rate(),
             "limited_by": rate.limit,
             "published": rate.published,
             "by_published_ratio": rate.by_published(),

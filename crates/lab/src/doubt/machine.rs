@@ -40,6 +40,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let full_speed = weighed.saturated.full_speed.as_ref();
     doubts.extend(maximum.and_then(|maximum| other_state(maximum, full_speed)));
     let cost = weighed.saturated.cost.as_ref();
+    doubts.extend(no_cost(weighed.saturated));
     doubts.extend(cost.and_then(few_pairs));
     doubts.extend(cost.and_then(idle_wire));
     doubts.extend(cost.and_then(slower_router));
@@ -233,6 +234,19 @@ fn at_full_speed(found: &FullSpeed) -> String {
         "; computed for one state ({REFERENCE_ROUND_TRIP_NS:.0} ns round trip, {:.0} ns of work) it would forward {middle} ({low} to {high}; our runs differed by 7 %)",
         found.work_ns
     )
+}
+
+fn no_cost(saturated: &Saturated) -> Option<Doubt> {
+    let (wires, has_cost) = (saturated.wire_trials, saturated.cost.is_some());
+    (wires > 0 && !has_cost).then(|| Doubt {
+        name: "no-cost",
+        weight: Weight::Unsure(1),
+        seen: format!(
+            "what a frame costs is not known: too few of the {wires} trials through a wire and of the router's at the same load are undisturbed and in one state of the machine"
+        ),
+        why: "The cost compares router and wire in like trials only.",
+        next: QUIETER,
+    })
 }
 
 fn few_pairs(cost: &FrameCost) -> Option<Doubt> {

@@ -6,11 +6,15 @@ use crate::clock::Deadline;
 use crate::tester::Tester;
 use mpps_method::distance::{At, Distance};
 use mpps_method::mlr::goal::SearchGoalError;
-use mpps_method::{Bisection, Goal, GoalResult, Learned, Outcome, Search, Step, Trial, Verdict};
+use mpps_method::{
+    Bisection, Goal, GoalResult, Learned, Outcome, Search, Span, Step, Trial, Verdict,
+};
 use std::rc::Rc;
 
-/// Trials at lower loads, if the trials of a search speak for no load.
+/// Trials at lower loads, if the trials of a search speak for no load. They are so many while time is left,
 const LOWER_TRIALS_MAX: u32 = 5;
+/// and so many in any case. The search leaves time for them.
+const LOWER_TRIALS: u32 = 3;
 
 /// What a search found for one goal, with its trials.
 #[derive(Clone, Debug)]
@@ -47,8 +51,8 @@ pub fn bisect(
         .ok_or(JobError::Goal(SearchGoalError::None.into()))
 }
 
-/// Searches until the search is done or the time is spent; where nothing has passed by then, at a few lower loads more.
-/// Returns what was found for each goal. `state` is that of the machine at overload: trials in it may decide alone.
+/// Searches until the search is done or the time is spent; where nothing has passed by then, at a few lower loads more. One
+/// trial is run in any case. Returns what was found for each goal. `state` is that of the machine at overload: trials in it may decide alone.
 pub(crate) fn run(
     measurer: &mut dyn Measurer,
     search: &mut dyn Search,
@@ -60,9 +64,16 @@ pub(crate) fn run(
     let mut run: Vec<Ran> = Vec::new();
     let mut lower_trials = 0;
     loop {
+        let lower = search.speaks_for_none();
+        let kept = lower.map_or(0, |trial| trial.as_nanos() * u64::from(LOWER_TRIALS));
+        let until = deadline.earlier(Span::from_nanos(kept));
+        let may_be_lower = |trial: Span| {
+            let has_time = deadline.leaves(trial) && lower_trials < LOWER_TRIALS_MAX;
+            lower_trials < LOWER_TRIALS || has_time
+        };
         let offer = match search.next() {
-            Step::Offer(offer) if deadline.leaves(offer.duration) => Some(offer),
-            _ if lower_trials < LOWER_TRIALS_MAX => {
+            Step::Offer(offer) if run.is_empty() || until.leaves(offer.duration) => Some(offer),
+            _ if lower.is_some_and(may_be_lower) => {
                 lower_trials += 1;
                 search.offer_lower()
             }
@@ -405,8 +416,8 @@ mod tests {
             matches!(outcome, Outcome::NoneLossless { .. }),
             "{outcome:?}"
         );
-        // The time is spent before anything was tried.
-        let (_, loads) = searched(1e4, 1e6, Deadline::after(Some(Span::ZERO)));
-        assert_eq!(loads, [0.0; 0]);
+        // The time is spent before anything was tried: one load of the search, and few lower ones.
+        let (_, loads) = searched(1e4, 5e3, Deadline::after(Some(Span::ZERO)));
+        assert_eq!(loads, [3e6, 2.1e6, 1.05e6, 5.25e5]);
     }
 }

@@ -53,8 +53,10 @@ pub struct Saturated {
     pub at_little_more: Option<Saturation>,
     /// What the router would forward in one fixed state of a machine that moved among several.
     pub full_speed: Option<FullSpeed>,
-    /// The cost of a frame: the bed's part and the router's. `None`: no wire can be laid.
+    /// The cost of a frame: the bed's part and the router's. `None`: no wire can be laid, or too few trials tell.
     pub cost: Option<FrameCost>,
+    /// Trials through a wire in the router's place.
+    pub wire_trials: u32,
     /// The receiver's program at the DUT's exit. `None`: there is no such program, or it could not be timed.
     pub exit_program: Option<ExitProgram>,
     /// The highest load the tester can offer and receive.
@@ -297,6 +299,7 @@ pub fn measure(
         None => None,
     };
     Ok(Saturated {
+        wire_trials: (wire.blocks.len() + wire_little.blocks.len()) as u32,
         cost: cost.map(|cost| corrected(cost, exit_program.as_ref())),
         exit_program,
         ceiling: ceiling.unwrap_or(sends).min(SENDER_MAX),

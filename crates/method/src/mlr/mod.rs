@@ -27,7 +27,7 @@ use crate::goal::Ceiling;
 use crate::reason::{Invalid, Shortfall, Void};
 use crate::search::{CouldNotMeasure, GoalResult, Learned, Offer, Search, Step};
 use crate::trial::Counts;
-use crate::units::Rate;
+use crate::units::{Rate, Span};
 use crate::verdict::{Rules, Verdict};
 use database::Database;
 use goal::{SearchGoal, SearchGoalError, Stage};
@@ -312,11 +312,14 @@ impl Search for Mlr {
         Some(alone.results())
     }
 
+    fn speaks_for_none(&self) -> Option<Span> {
+        let mut stages = self.last_stages();
+        let none = stages.find(|stage| self.passed(stage).is_none())?;
+        Some(none.trial)
+    }
+
     fn offer_lower(&mut self) -> Option<Offer> {
-        let duration = self
-            .last_stages()
-            .find(|stage| self.passed(stage).is_none())?
-            .trial;
+        let duration = self.speaks_for_none()?;
         if self.gave_up.is_some() {
             return None;
         }

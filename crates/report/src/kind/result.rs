@@ -46,22 +46,8 @@ pub fn at_overload(result: &ResultLine) -> String {
 /// The rate without loss in a cell.
 #[must_use]
 pub fn without_loss(result: &ResultLine) -> String {
-    let rate = lossless(result);
-    rate.map_or("not measured".to_owned(), |(bound, fps)| {
-        format!("{bound}{}", number::grouped(fps))
-    })
-}
-
-/// The rate without loss behind the sign of a bound.
-#[must_use]
-pub fn lossless(result: &ResultLine) -> Option<(&'static str, u64)> {
-    let bound = match Reading::from_line(result) {
-        Reading::AtLeast(_) => "≥ ",
-        Reading::Below(_) => "< ",
-        Reading::Unconfirmed(_) => "not confirmed: ",
-        Reading::Is(_) | Reading::Nothing => "",
-    };
-    Some((bound, result.rate_fps?))
+    let rate = Reading::from_line(result).in_cell(|fps| number::grouped(fps as u64));
+    rate.unwrap_or_else(|| "not measured".to_owned())
 }
 
 fn row(result: &Row<'_>) -> Vec<String> {

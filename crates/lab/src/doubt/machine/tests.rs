@@ -6,6 +6,25 @@ use mpps_method::saturation::Window;
 use mpps_method::{CpuExchange, CpuSpeed, LimitedBy, Stability};
 
 #[test]
+fn a_missing_cost_says_so() {
+    let wired = Saturated {
+        wire_trials: 9,
+        ..Saturated::default()
+    };
+    let doubt = no_cost(&wired).expect("a doubt");
+    assert!(
+        doubt.seen.contains("of the 9 trials through a wire"),
+        "{doubt:?}"
+    );
+    assert_eq!(no_cost(&Saturated::default()), None, "no wire was laid");
+    let known = Saturated {
+        cost: Some(FrameCost::default()),
+        ..wired
+    };
+    assert_eq!(no_cost(&known), None);
+}
+
+#[test]
 fn a_cost_of_two_pairs_is_doubted() {
     let of = |pairs| {
         let part = Interval::default();
