@@ -40,7 +40,7 @@ pub enum TesterError {
     )]
     NoKthread(String),
     /// The receiver cannot stand at the DUT's exit.
-    #[error("--receiver exit: {0}; give --receiver port")]
+    #[error("--receiver exit: {0}; {remedy}", remedy = .0.remedy())]
     NoExit(NoExit),
     /// The kernel lacks the hooks of the DUT's ports.
     #[error(
@@ -121,6 +121,20 @@ pub enum NoExit {
     /// The port has egress filters of somebody else's, which may let frames past.
     #[error("{0} has egress filters of its own, which may let frames past the exit")]
     Filters(String),
+}
+
+impl NoExit {
+    /// What to do. Without the hook the port can receive, but no wire can take the router's place.
+    const fn remedy(&self) -> &'static str {
+        match self {
+            Self::Kernel => "load the modules or take a newer kernel",
+            Self::Dut(_)
+            | Self::PacketSockets
+            | Self::Merged
+            | Self::Queued(..)
+            | Self::Filters(_) => "give --receiver port",
+        }
+    }
 }
 
 #[cfg(test)]
