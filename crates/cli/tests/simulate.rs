@@ -380,6 +380,52 @@ fn a_full_disk_takes_no_result_from_the_terminal() {
     assert!(ended.error().contains("--record"), "{ended:?}");
 }
 
+/// A limit of the file's size stands for a full disk. A line that does not fit is taken back, and no line of the other run.
+#[test]
+fn a_full_record_keeps_the_lines_of_both_writers() {
+    let scratch = Scratch::new("two-writers");
+    std::fs::create_dir_all(scratch.path("")).expect("a folder");
+    let record = scratch.path("record.jsonl");
+    let writer = || {
+        let mut command = std::process::Command::new("sh");
+        // Blocks of 512 or 1024 octets: some trials fit.
+        let limited = "trap '' XFSZ; ulimit -f 160; exec \"$0\" \"$@\"";
+        command.args(["-c", limited, env!("CARGO_BIN_EXE_mpps")]);
+        command.args([
+            "throughput",
+            "--quiet",
+            "--frame",
+            "64,512,1518",
+            "--simulate",
+        ]);
+        command
+            .args(["capacity=1M,noise=5%", "--record"])
+            .arg(&record);
+        command
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null());
+        command.spawn().expect("sh")
+    };
+    let writers = [writer(), writer()];
+    let codes = writers.map(|mut one| one.wait().expect("an end").code());
+    assert_eq!(codes, [Some(2); 2], "the record was full");
+    let text = std::fs::read_to_string(&record).expect("a record");
+    let lines = text.lines().map(serde_json::from_str::<Value>);
+    let lines: Vec<Value> = lines.collect::<Result<_, _>>().expect("whole lines");
+    // The trials of each run are numbered without a gap.
+    let mut runs: std::collections::BTreeMap<String, Vec<u64>> = Default::default();
+    for line in lines.iter().filter(|line| line["kind"] == "trial") {
+        let run = line["run"].as_str().expect("a run").to_owned();
+        runs.entry(run)
+            .or_default()
+            .push(line["trial"].as_u64().expect("a number"));
+    }
+    assert!(!runs.is_empty(), "no trial fitted");
+    for numbers in runs.values() {
+        assert_eq!(*numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    }
+}
+
 /// A verb on a simulated pair of 1 Mfps behind a ring of 500 frames: its text, and its result in JSON.
 fn of_verb(scratch: &Scratch, words: &str) -> (String, Value) {
     let pair = "--frame 64 --quiet --simulate capacity=1M,ring=500,tester=2M";
