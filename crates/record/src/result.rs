@@ -1,6 +1,7 @@
 //! A result's line: what was found for one frame size and goal, and the trials it stands on.
 
 use crate::kind::Other;
+use crate::point::LoadAboveRate;
 use crate::whole;
 use crate::words::{
     Basis, Claim, ForwardingLimit, LimitedBy, Outcome, RateIs, ReceiverPlace, Stability,
@@ -130,6 +131,9 @@ pub struct Overload {
     pub offered_fps: Option<u64>,
     /// Busy share of the DUT's busiest CPU there.
     pub max_forwarding_busy_share: Option<f64>,
+    /// The forwarding rate at maximum offered load (RFC 2285 3.6.2), and that load. Missing: not measured, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<LoadAboveRate>,
     /// What keeps the router from forwarding more.
     pub max_forwarding_limited_by: Option<ForwardingLimit>,
     /// Undisturbed windows that it stands on.

@@ -22,6 +22,7 @@ pub fn overload(
         max_forwarding_fps: maximum.map(forwarding).map(rates),
         offered_fps: maximum.map(|found| rates(found.offered).median),
         max_forwarding_busy_share: maximum.and_then(|found| found.busy),
+        at_most: saturated.at_most.as_ref().map(load_above),
         max_forwarding_limited_by: limit.map(Into::into),
         windows: maximum.map(|found| found.windows),
         disturbed_windows: maximum.map(|found| found.disturbed),

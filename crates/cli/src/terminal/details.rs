@@ -23,6 +23,7 @@ pub fn details(rows: &[Row<'_>], run: Option<&RunLine>) -> String {
         text.extend(link(row, speed));
     }
     text.push_str(&reasons(rows));
+    text.push_str(&at_most(rows));
     text.push_str(&costs(rows));
     text.push_str(&exit_programs(rows));
     text.push_str(&ceilings(rows, place));
@@ -109,6 +110,21 @@ fn reasons(rows: &[Row<'_>]) -> String {
         why.into_iter().chain(room).chain(even)
     });
     once(said)
+}
+
+/// The forwarding rate at maximum offered load. The maximum forwarding rate may be that of a lower load.
+fn at_most(rows: &[Row<'_>]) -> String {
+    let told = rows.iter().filter_map(|row| {
+        let most = row.overload.at_most.as_ref()?;
+        let Interval { low, median, high } = most.forwarding_fps;
+        let [low, median, high] = [low, median, high].map(from_fps);
+        Some(format!(
+            "{}: at the highest load ({}) it forwards {median} ({low} to {high}; RFC 2285 3.6.2)\n",
+            row.frame,
+            from_fps(most.offered_fps.median)
+        ))
+    });
+    once(told)
 }
 
 /// The parts of a frame's cost with their intervals.
