@@ -99,11 +99,14 @@ fn further_checks() -> Result<Tally, Failure> {
     // Other programs build on these two.
     for library in ["mpps-record", "mpps-method"] {
         let documents = ["rustdoc", "-p", library, "--lib", "--", "-D", "warnings"];
-        tally.add(one("documents", programs::cargo(&documents)?));
+        tally.add(one("documents", programs::cargo_last(&documents)?));
     }
     // As the tests were built, so that nothing is compiled again: fewer crates would have fewer features.
     let examples = ["test", "--quiet", "--doc", "--workspace", SCHEMA];
-    tally.add(one("examples in documents", programs::cargo(&examples)?));
+    tally.add(one(
+        "examples in documents",
+        programs::cargo_last(&examples)?,
+    ));
     println!(
         "xtask: further checks took {:.0} s",
         begun.elapsed().as_secs_f64()
@@ -138,7 +141,7 @@ fn tool(name: &str, verb: &str, arguments: &[&str]) -> Result<Tally, Failure> {
             ..Tally::default()
         });
     }
-    Ok(one(name, programs::cargo(arguments)?))
+    Ok(one(name, programs::cargo_last(arguments)?))
 }
 
 fn one(name: &str, held: bool) -> Tally {
