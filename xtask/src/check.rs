@@ -3,18 +3,15 @@ use crate::failure::Failure;
 use crate::install;
 use crate::privilege::{self, Privilege};
 use crate::programs;
-use crate::suite::{self, Failed, Group, Outcome};
+use crate::retry;
+use crate::suite::{self, Group, Outcome};
 use crate::tally::Tally;
 use crate::tidy;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// How often failed tests on beds are tried again.
-const TRIES_AGAIN: u32 = 2;
 /// The feature that only tests turn on.
 const SCHEMA: &str = "--features=mpps-record/schema";
-/// More failures than this are not tried again.
-const DISTURBED_MOST: usize = 12;
 
 /// Runs everything, or with `--quick` what needs no rights and no bed.
 pub fn test(arguments: &[String]) -> Result<ExitCode, Failure> {
@@ -85,16 +82,7 @@ fn whole() -> Result<Tally, Failure> {
             _ => on_beds.add(ended),
         }
     }
-    tally.add(disturbed(on_beds, |failed| {
-        let named = failed
-            .iter()
-            .map(|one| format!("{} {}", programs[one.program].name, one.test));
-        println!(
-            "\nxtask: tried again, alone: {}",
-            named.collect::<Vec<_>>().join(", ")
-        );
-        suite::run_again(&programs, failed, able)
-    })?);
+    tally.add(retry::failed(on_beds, &programs, able)?);
     println!(
         "\nxtask: the slowest test programs:\n{}",
         suite::slowest(took)
@@ -111,10 +99,14 @@ fn further_checks() -> Result<Tally, Failure> {
     // Other programs build on these two.
     for library in ["mpps-record", "mpps-method"] {
         let documents = ["rustdoc", "-p", library, "--lib", "--", "-D", "warnings"];
-        let examples = ["test", "--doc", "-p", library];
-        tally.add(one("documents", programs::cargo(&documents)?));
-        tally.add(one("examples in documents", programs::cargo(&examples)?));
+        tally.add(one("documents", programs::cargo_last(&documents)?));
     }
+    // As the tests were built, so that nothing is compiled again: fewer crates would have fewer features.
+    let examples = ["test", "--quiet", "--doc", "--workspace", SCHEMA];
+    tally.add(one(
+        "examples in documents",
+        programs::cargo_last(&examples)?,
+    ));
     println!(
         "xtask: further checks took {:.0} s",
         begun.elapsed().as_secs_f64()
@@ -149,7 +141,7 @@ fn tool(name: &str, verb: &str, arguments: &[&str]) -> Result<Tally, Failure> {
             ..Tally::default()
         });
     }
-    Ok(one(name, programs::cargo(arguments)?))
+    Ok(one(name, programs::cargo_last(arguments)?))
 }
 
 fn one(name: &str, held: bool) -> Tally {
@@ -176,40 +168,6 @@ fn rights() -> Option<Privilege> {
     }
 }
 
-/// Tests on a bed judge the machine too: what another guest of the host takes from it can fail one that is right.
-/// Those that failed are tried again after all others, alone, and the closing line says so. A test that is wrong
-/// fails each time; failures in number are no passing disturbance.
-fn disturbed(
-    first: Outcome,
-    mut run: impl FnMut(&[Failed]) -> Result<Outcome, Failure>,
-) -> Result<Tally, Failure> {
-    let Outcome {
-        mut tally,
-        failed: mut left,
-        ..
-    } = first;
-    for _ in 0..TRIES_AGAIN {
-        if left.is_empty() || left.len() as u64 != tally.failed || left.len() > DISTURBED_MOST {
-            break;
-        }
-        let again = run(&left)?;
-        if again.tally.failed != again.failed.len() as u64 {
-            break;
-        }
-        for held in left.iter().filter(|one| !again.failed.contains(one)) {
-            println!(
-                "xtask: {} failed at first and held when tried again",
-                held.test
-            );
-            tally.failed -= 1;
-            tally.passed += 1;
-            tally.held_later += 1;
-        }
-        left = again.failed;
-    }
-    Ok(tally)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,53 +183,5 @@ mod tests {
     #[test]
     fn an_unknown_word_runs_nothing() {
         assert!(test(&["--fast".to_owned()]).is_err());
-    }
-
-    fn outcome(names: &[&str]) -> Outcome {
-        let failed = names.iter().map(|name| Failed {
-            program: 0,
-            test: (*name).to_owned(),
-        });
-        Outcome {
-            tally: Tally {
-                passed: 20 - names.len() as u64,
-                failed: names.len() as u64,
-                ..Tally::default()
-            },
-            failed: failed.collect(),
-            took: Vec::new(),
-        }
-    }
-
-    /// A machine whose tests fail as told, one list of names a run; the tally, and what was run again.
-    fn machine(runs: &[&[&str]]) -> (Tally, Vec<Vec<String>>) {
-        let mut again = Vec::new();
-        let tally = disturbed(outcome(runs[0]), |failed| {
-            again.push(failed.iter().map(|one| one.test.clone()).collect());
-            Ok(outcome(runs[again.len()]))
-        });
-        (tally.unwrap_or_default(), again)
-    }
-
-    #[test]
-    fn a_disturbed_test_is_tried_again_and_that_is_said() {
-        let (tally, again) = machine(&[&["a", "b"], &["b"], &["b"]]);
-        assert_eq!((tally.passed, tally.failed, tally.held_later), (19, 1, 1));
-        assert_eq!(
-            again,
-            [vec!["a".to_owned(), "b".to_owned()], vec!["b".to_owned()]]
-        );
-        assert_eq!(
-            tally.to_string(),
-            "19 passed, 1 failed, 0 skipped, 1 only when tried again"
-        );
-        let (tally, again) = machine(&[&[]]);
-        assert_eq!((tally.failed, tally.held_later, again.len()), (0, 0, 0));
-    }
-
-    #[test]
-    fn many_failures_are_no_disturbance() {
-        let (tally, again) = machine(&[&["x"; 13]]);
-        assert_eq!((tally.failed, again.len()), (13, 0));
     }
 }

@@ -12,6 +12,7 @@ mod needs;
 mod oracle;
 mod privilege;
 mod programs;
+mod retry;
 mod suite;
 mod tally;
 mod tidy;

@@ -201,17 +201,13 @@ pub fn run_lanes(
     Ok(ended)
 }
 
-/// Runs these tests again, one at a time.
+/// Runs this test again, and no other.
 pub fn run_again(
     programs: &[Program],
-    failed: &[Failed],
+    one: &Failed,
     able: Option<Privilege>,
 ) -> Result<Outcome, Failure> {
-    let mut all = Outcome::default();
-    for one in failed {
-        all.add(run(programs, one.program, &[&one.test], able)?);
-    }
-    Ok(all)
+    run(programs, one.program, &[&one.test], able)
 }
 
 /// Runs a program's tests of these names; all where none is named. Shows what it said when it is over, so that two do

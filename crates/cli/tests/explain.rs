@@ -1,7 +1,8 @@
 //! `mpps explain` from the command line: its plan, what it refuses, and a profile that `mpps show` shows again.
 
-use crate::program::{Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Ended, Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
+use std::path::Path;
 
 #[test]
 fn a_plan_says_what_will_be_profiled() {
@@ -90,11 +91,17 @@ fn what_cannot_be_profiled_is_refused() {
 }
 
 /// Looks at all CPUs while a bed is measured: to the look, its packets are of other namespaces.
-fn look_at_the_bed() {
-    let scratch = Scratch::new("explain-look");
-    let record = scratch.path("look.jsonl");
+fn look_at_the_bed(record: &Path) -> [Ended; 2] {
     let words = ["explain", "--cpus", "all", "--for", "3", "--json"];
-    let ended = run(mpps(&words).arg("--record").arg(&record));
+    let looked = run(mpps(&words).arg("--record").arg(record));
+    [
+        looked,
+        run(&mut mpps(&["top", "--once", "--interval", "0.5"])),
+    ]
+}
+
+/// What the looks found. They are read when the bed is gone, because reading them disturbs its trials.
+fn assert_looked(record: &Path, [ended, once]: &[Ended; 2]) {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let document: Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
     let look = &document["results"][0];
@@ -115,16 +122,15 @@ fn look_at_the_bed() {
         .sum();
     let whole = number(&load["frame_ns"]["median"]);
     assert!(whole > 0.0 && (sum / whole - 1.0).abs() < 0.01, "{load}");
-    let shown = run(mpps(&["show"]).arg(&record));
+    let shown = run(mpps(&["show"]).arg(record));
     for part in ["network namespaces", "prerouting", "net %"] {
         assert!(shown.stdout.contains(part), "{part}: {shown:?}");
     }
-    let once = run(&mut mpps(&["top", "--once", "--interval", "0.5"]));
     assert_eq!(once.code, Some(0), "{once:?}");
     for part in ["net %", "most in", "stage", "cause"] {
         assert!(once.stdout.contains(part), "{part}: {once:?}");
     }
-    let folded = run(mpps(&["report", "--format", "folded"]).arg(&record));
+    let folded = run(mpps(&["report", "--format", "folded"]).arg(record));
     assert!(folded.stdout.contains("ip_"), "{folded:?}");
 }
 
@@ -137,10 +143,14 @@ fn a_profile_is_shown_again_from_its_record() {
     let record = scratch.path("record.jsonl");
     let words = "explain --frame 64 --time 0.3 --trials 3";
     let words: Vec<&str> = words.split(' ').collect();
-    let looking = std::thread::spawn(look_at_the_bed);
-    let ended = run(mpps(&words).arg("--record").arg(&record));
-    looking.join().expect("a look at the host");
+    let look = scratch.path("look.jsonl");
+    let (ended, looked) = std::thread::scope(|scope| {
+        let looking = scope.spawn(|| look_at_the_bed(&look));
+        let ended = run(mpps(&words).arg("--record").arg(&record));
+        (ended, looking.join().expect("a look at the host"))
+    });
     assert_gone(ended.bed());
+    assert_looked(&look, &looked);
     if ended.code == Some(4) {
         println!("SKIP: needs a quieter machine");
         return;

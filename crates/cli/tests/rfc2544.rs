@@ -24,7 +24,8 @@ fn all_parts_of_a_size_are_one_record() {
     let begun = std::time::Instant::now();
     let ended = run(mpps(&words).arg(&record));
     let took = begun.elapsed().as_secs();
-    assert!(took < 90, "{took} s");
+    // A minute, or two on a restless machine. Without the words that make it short it takes hours.
+    assert!(took < 600, "{took} s");
     assert_gone(ended.bed());
     // Some part may be disturbed, or every load may lose frames in a pause: the others have their results all the same.
     assert!(matches!(ended.code, Some(0 | 1 | 4)), "{ended:?}");

@@ -121,7 +121,9 @@ fn a_planted_drop_is_lost_inside_the_router() {
     std::fs::write(&script, rules).expect("write");
     std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("make executable");
     let script = script.to_str().expect("UTF-8");
-    let document = document(&["--rate", "20k", "--dut-setup", script]);
+    // At the exit, trials that time its program would follow, and each would wait for canaries that the rule dropped.
+    let words = ["--rate", "20k", "--receiver", "port", "--dut-setup", script];
+    let document = document(&words);
     let trial = &document["results"][0]["trials"][0];
     assert_counted(trial);
     let way = &trial["trial"]["directions"][0];

@@ -79,6 +79,8 @@ fn windows_know_the_state_of_the_machine() {
 /// Two programs time the distance of the CPUs: timers within the trial, threads before and after it.
 #[test]
 fn both_ways_to_time_the_cpu_distance_agree() {
+    /// One trial in another state of the machine is not their median.
+    const RATIOS: usize = 9;
     if !support::can_run() {
         return;
     }
@@ -87,6 +89,7 @@ fn both_ways_to_time_the_cpu_distance_agree() {
         return;
     }
     let mut tester = tester(&bed, &support::traffic());
+    // A machine that changes its state within most trials has few that tell it.
     let ratios: Vec<f64> = (0..4 * WHOLE_TRIES)
         .filter_map(|_| {
             let trial = run(&mut tester, 200_000.0, 100);
@@ -100,6 +103,7 @@ fn both_ways_to_time_the_cpu_distance_agree() {
             };
             Some(within.round_trip_ns / around.round_trip_ns)
         })
+        .take(RATIOS)
         .collect();
     let Some(ratio) = median(&ratios) else {
         support::skip!("a machine in one state for a tenth of a second");
@@ -450,7 +454,7 @@ fn work_in_no_thread_is_in_no_window() {
     })
     .expect("bed");
     let mut tester = tester(&bed, &support::traffic());
-    let trial = run_whole(&mut tester, 50_000.0, 200);
+    let trial = run(&mut tester, 50_000.0, 200);
     assert!(!trial.windows.is_empty());
     assert!(trial.windows.iter().all(|window| window.busy.is_none()));
 }

@@ -7,12 +7,13 @@ use mpps_lab::journal::{self, fault};
 use mpps_lab::recover::recover;
 use mpps_lab::tune::{self, Applied, Applying, Choice, Plan, Planned, Site, TuneError};
 use mpps_linux::netns::NetNs;
-use mpps_linux::setting::Setting;
+use mpps_linux::setting::{Kind as Reached, Setting};
 use mpps_linux::{ethtool, links};
 use mpps_method::random::Random;
 use mpps_method::tune::{CATALOGUE, Kind, Profile, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -395,40 +396,89 @@ fn cut(file: &Path, at: usize) {
     open.expect("journal").set_len(at as u64).expect("cut");
 }
 
+/// All files of a folder; the folder anew, as a journal's has to be.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("folder");
+    for folder in [Path::new(journal::ROOT), to] {
+        let set = fs::set_permissions(folder, fs::Permissions::from_mode(0o755));
+        set.expect("mode");
+    }
+    for entry in fs::read_dir(from).expect("folder").flatten() {
+        fs::copy(entry.path(), to.join(entry.file_name())).expect("a file");
+    }
+}
+
 #[test]
 fn a_journal_cut_at_each_byte_is_put_back() {
     if !support::can_run() || !alone("a_journal_cut_at_each_byte_is_put_back") {
         return;
     }
     let site = raise();
+    let all = plan(&site, Profile::Endpoint, &[]).changes;
+    let of_kind = |kind| all.iter().filter(move |one| one.setting.kind == kind);
+    // A default moves the interfaces too.
+    let sysctls = of_kind(Reached::Sysctl).filter(|one| !one.setting.name.contains("/default/"));
+    let sysctls: Vec<Planned> = sysctls.take(2).cloned().collect();
+    let feature = of_kind(Reached::Ethtool).take(1).cloned();
+    let with_feature = feature.chain(sysctls.clone()).collect();
+    // The kernel takes long to change a feature of an interface.
+    cut_at_each(&site, sysctls, 1);
+    cut_at_each(&site, with_feature, 16);
+}
+
+/// With a journal of these changes that is cut after so many bytes, as many more, and so on.
+fn cut_at_each(site: &Site, changes: Vec<Planned>, bytes: usize) {
     let before = everything();
-    let file = journal_of(&site);
-    let mut short = plan(&site, Profile::Endpoint, &[]);
-    short.changes.truncate(3);
-    let mut at = 0;
-    loop {
-        apply(&site, &short, false).expect("applied");
-        if at == 0 {
-            // Some move others with them.
-            assert!(differing(&before).len() >= short.changes.len());
+    let file = journal_of(site);
+    let (folder, whole) = (file.parent().expect("a folder"), Path::new("/run/whole"));
+    // Applied once, because to look at the whole machine each time takes longest: then its journal and its values.
+    let short = Plan {
+        changes,
+        ..Plan::default()
+    };
+    apply(site, &short, false).expect("applied");
+    copy(folder, whole);
+    let applied = everything();
+    let name = |one: &Planned| {
+        let name = one.setting.name.trim_start_matches("features/");
+        name.replace('*', one.setting.interface.as_deref().unwrap_or_default())
+    };
+    let is_ours = |line: &String| short.changes.iter().any(|one| line.contains(&name(one)));
+    let changed = differing(&before);
+    // Nothing else moves with them: the next revert could hide what this one left.
+    assert!(
+        changed.len() >= short.changes.len() && changed.iter().all(is_ours),
+        "{changed:?}"
+    );
+    let netns = NetNs::open(NETNS).expect("a namespace");
+    let again = || {
+        copy(whole, folder);
+        for one in &short.changes {
+            one.setting.ensure(&one.value).expect("written");
         }
-        let length = fs::read(&file).expect("journal").len();
-        cut(&file, at.min(length));
-        tune::revert(&site).expect("reverted");
-        // What is not put back stays so: the next apply takes it for the value before.
-        if at % 32 == 0 || at >= length {
-            assert_eq!(
-                differing(&before),
-                [""; 0],
-                "cut at {at} of {length} or before"
-            );
+    };
+    let is_back = || {
+        let mut each = short.changes.iter();
+        each.all(|one| one.setting.read().ok().as_ref() == Some(&one.now))
+    };
+    let length = fs::read(&file).expect("journal").len();
+    assert!(length > 100, "{length}");
+    for at in (0..length).step_by(bytes).chain([length]) {
+        netns.run(again).expect("the namespace");
+        let is_looked_at = at % 32 == 0 || at == length;
+        if is_looked_at {
+            assert_eq!(differing(&applied), [""; 0], "{at}");
         }
-        if at >= length {
-            break;
+        cut(&file, at);
+        tune::revert(site).expect("reverted");
+        let back = netns.run(is_back).expect("the namespace");
+        assert!(back, "cut at {at} of {length}");
+        if is_looked_at {
+            let left = differing(&before);
+            assert_eq!(left, [""; 0], "cut at {at} of {length} or before");
         }
-        at += 1;
     }
-    assert!(at > 100, "{at}");
+    fs::remove_dir_all(whole).expect("tidy up");
 }
 
 #[test]

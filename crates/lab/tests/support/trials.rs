@@ -41,6 +41,12 @@ pub fn run_whole(tester: &mut Tester<'_>, fps: f64, millis: u64) -> Trial {
     })
 }
 
+/// Its sender passed all its slots, its canaries came, and most of its frames arrived: what else disturbed it is not the
+/// question.
+pub fn is_delivered(trial: &Trial) -> bool {
+    is_ended(trial) && trial.counts().received > trial.counts().sent / 2
+}
+
 fn is_void(trial: &Trial) -> bool {
     matches!(trial.judge(&Rules::default()), Verdict::Void(_))
 }
@@ -53,7 +59,11 @@ fn is_ended(trial: &Trial) -> bool {
 }
 
 /// The first trial of a few that is as wanted, else the last. The ledger of each closes.
-fn run_until(tester: &mut Tester<'_>, offer: &Offer, is_wanted: impl Fn(&Trial) -> bool) -> Trial {
+pub fn run_until(
+    tester: &mut Tester<'_>,
+    offer: &Offer,
+    is_wanted: impl Fn(&Trial) -> bool,
+) -> Trial {
     let mut tries = 1;
     loop {
         let trial = trial::run(tester, offer).unwrap_or_else(|error| panic!("trial: {error}"));
