@@ -33,7 +33,8 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
     let Some(begin) = begin.filter(|_| run.comparisons.is_empty()) else {
         return Ok(());
     };
-    if let Some(answered) = run.end.as_ref().and_then(answered) {
+    let answered = run.end.as_ref().and_then(|end| answered(begin, end));
+    if let Some(answered) = answered {
         out(&fitted(&format!("{answered}\n")));
     }
     if let Some(command) = what_tells_their_cost(begin) {

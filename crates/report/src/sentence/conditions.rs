@@ -31,9 +31,11 @@ pub fn measured_with(begin: &RunLine) -> Option<String> {
     })
 }
 
-/// How many management queries the router answered.
+/// How many management queries the router answered, where they were asked beside the frames. What was asked of a router at
+/// lasting overload is in its own sentence.
 #[must_use]
-pub fn answered(end: &EndLine) -> Option<String> {
+pub fn answered(begin: &RunLine, end: &EndLine) -> Option<String> {
+    begin.plan.traffic.queries_per_s?;
     let queries = end.queries?;
     let [answered, asked] = [queries.answered, queries.asked].map(grouped);
     Some(format!(
@@ -47,7 +49,7 @@ pub fn queries_and_changes(begin: Option<&RunLine>, end: &EndLine) -> Vec<String
     if begin.is_none_or(|begin| begin.job == "compare") {
         return Vec::new();
     }
-    let queries = answered(end);
+    let queries = begin.and_then(|begin| answered(begin, end));
     let asked = begin.and_then(|begin| begin.plan.traffic.route_changes.as_ref());
     // As fast as they can be made, those are due that were made.
     let has_pace = asked.is_some_and(|asked| asked.speed != "max");
@@ -121,6 +123,8 @@ mod tests {
             other: Default::default(),
         };
         let mut begin = begin();
+        assert_eq!(answered(&begin, &end), None, "nobody asked for queries");
+        begin.plan.traffic.queries_per_s = Some(10);
         let mut told = |speed: &str| {
             begin.plan.traffic.route_changes = Some(ReplayedFile {
                 speed: speed.to_owned(),

@@ -14,6 +14,8 @@ use mpps_linux::cpu::{self, CpuSet};
 
 /// A timer that does not start after so long will not, ns.
 const START_LIMIT_NS: u64 = 5_000_000_000;
+/// Pipes that take pages before the next try.
+const PIPES: usize = 64;
 /// The kernel binds no timer to a CPU (before 6.7).
 const EINVAL: u32 = 22;
 
@@ -58,6 +60,9 @@ impl Timers {
             let mut error = 0;
             // The kernel allocates a timer without waiting for a lock (kmalloc_nolock), so it may have no room for a moment.
             wait_for(START_LIMIT_NS, PERIOD_NS, || {
+                if error != 0 {
+                    give_pages();
+                }
                 let run = skel.progs.start.test_run(ProgramInput {
                     data_in: Some(&[0; 64]),
                     repeat: 1,
@@ -134,6 +139,11 @@ impl Timers {
         }
         Ok(stalls)
     }
+}
+
+/// Has the kernel take pages for this CPU: what waits for them leaves some to what may not wait.
+fn give_pages() {
+    let _pipes: Vec<_> = (0..PIPES).map_while(|_| std::io::pipe().ok()).collect();
 }
 
 /// Windows of this time that are kept.
