@@ -18,9 +18,9 @@ const DISTURBED_MOST: usize = 12;
 enum Again {
     /// It ran and held.
     Held,
-    /// It failed each time.
+    /// It failed again.
     Failed,
-    /// It skipped until nobody waited any longer: the machine is too restless for it, and may have been before.
+    /// It skipped three times and never failed: the machine is too restless for it, and may have been before.
     Skipped,
 }
 
@@ -58,7 +58,7 @@ fn judged(
                 tally.held_later += 1;
                 "and held when tried again"
             }
-            Again::Failed => "and each time it was tried again",
+            Again::Failed => "and failed again",
             Again::Skipped => {
                 tally.failed -= 1;
                 tally.skipped += 1;

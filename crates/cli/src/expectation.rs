@@ -26,8 +26,8 @@ fn fails(expected: Rate, row: &Row<'_>) -> bool {
     fails.is_some_and(|fails| fails as f64 <= expected.fps())
 }
 
-/// Whether most trials at the load found passed. Of a rate that is not confirmed that is enough: one good trial counts.
-fn mostly_passed(row: &Row<'_>) -> bool {
+/// Whether at least half of the trials at the load found passed.
+fn half_passed(row: &Row<'_>) -> bool {
     let both = row.lossless_trials.zip(row.judged_trials);
     both.is_some_and(|(lossless, judged)| lossless > 0 && 2 * lossless >= judged)
 }
@@ -54,7 +54,7 @@ fn unmet(expected: Rate, row: &Row<'_>) -> Option<String> {
         Reading::Unconfirmed(_) if fails(expected, row) => Some(format!(
             "{subject}: {expected} were expected, and that load failed"
         )),
-        Reading::Unconfirmed(_) if rate >= expected && mostly_passed(row) => None,
+        Reading::Unconfirmed(_) if rate >= expected && half_passed(row) => None,
         Reading::Unconfirmed(_) => Some(format!(
             "{subject}: the {expected} expected could not be shown: {rate} passed in too few trials (run again when the machine is quieter)"
         )),

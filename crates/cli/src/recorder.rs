@@ -310,7 +310,7 @@ mod tests {
         let mut recorder = Recorder::new(record, Progress::new(true, false));
         let found = |fps| SearchedRate {
             rate: Rate::from_fps(fps),
-            is_bound: false,
+            may_be_higher: false,
             receiver: None,
             forwards_at_most: None,
             ceiling: Rate::from_fps(9e6),

@@ -165,7 +165,7 @@ pub struct Overload {
     pub full_speed: Option<FullSpeed>,
     /// Trials left out because the CPUs were elsewhere in them.
     pub elsewhere_trials: Option<u32>,
-    /// What a frame costs there; null where no wire can stand in for the router.
+    /// What a frame costs there; null where no wire can stand in for the router, or too few trials tell.
     pub cost: Option<FrameCost>,
     /// The part of `bed_ns` that the receiver's program at the exit takes; null where it could not be timed. Before version 8
     /// of the method it was timed through the wire.

@@ -59,7 +59,7 @@ pub fn forwarding_range(rates: Interval<u64>) -> (Known, String, String) {
 /// the router down.
 fn surpassed(row: &ResultLine) -> Option<u64> {
     let maximum = row.overload.max_forwarding_fps?;
-    let rate = Reading::from_line(row).passed()?;
+    let rate = Reading::from_line(row).confirmed()?;
     let forwarded = (rate as f64 * (1.0 - row.loss_ratio.unwrap_or(0.0))) as u64;
     (forwarded > maximum.high).then_some(forwarded)
 }
@@ -113,26 +113,16 @@ pub fn passed(row: &Row<'_>, fps: u64) -> Known {
     Known::new(rate, width).floor()
 }
 
-/// `1.38M`, `1.48-1.52M`, `>= 1.19M`; not confirmed: `1.38M?`.
+/// `1.38M`, `>= 1.19M`; not confirmed: `1.38M?`.
 #[must_use]
 pub fn short_without_loss(row: &Row<'_>) -> String {
     match row.reading() {
         Reading::Is(rate) => passed(row, rate).short(),
-        Reading::AtLeast(rate) => match below(row, rate) {
-            Some((low, high)) => format!("{}-{}", low.beside(high), high.short()),
-            None => format!(">= {}", passed(row, rate).short()),
-        },
+        Reading::AtLeast(rate) => format!(">= {}", passed(row, rate).short()),
         Reading::Unconfirmed(rate) => format!("{}?", passed(row, rate).short()),
         Reading::Below(rate) => format!("< {}", Known::three(rate as f64).ceil().short()),
         Reading::Nothing => "-".to_owned(),
     }
-}
-
-/// The ends of a rate that a search which ended early left open: what passed, and what failed its goal.
-#[must_use]
-pub fn below(row: &Row<'_>, passed: u64) -> Option<(Known, Known)> {
-    let high = Known::three(row.lossless_below_fps? as f64).ceil();
-    Some((high.with(passed as f64).floor(), high))
 }
 
 /// Whether a load as high as overload, or higher, passed: then one number says both.
@@ -229,15 +219,12 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
             )
         }
         Reading::AtLeast(rate) => {
-            let rate = match below(row, rate) {
-                Some((low, high)) => format!("{} to {}", low.beside(high), high.in_words()),
-                None => format!("at least {}", number(rate)),
-            };
-            format!("{verb}{rate}{frames} {within}{}{}", trials(row), ended(row))
+            let (rate, trials, ended) = (number(rate), trials(row), ended(row));
+            format!("{verb}at least {rate}{frames} {within}{trials}{ended}")
         }
         Reading::Unconfirmed(rate) => {
-            let fails = below(row, rate).map_or(String::new(), |(_, high)| {
-                format!(", less than {}", high.in_words())
+            let fails = row.lossless_below_fps.map_or(String::new(), |fps| {
+                format!(", less than {}", Known::three(fps as f64).ceil().in_words())
             });
             let disturbed = match row.limited_by {
                 Some(LimitedBy::Disturbed) => " because of disturbances",
@@ -303,7 +290,7 @@ fn ended(row: &Row<'_>) -> &'static str {
     }
 }
 
-/// Whether a frame costs the router more than was found: the receiver's program could not be timed, or others than the threads
+/// Whether a frame may cost the router more than was found: the receiver's program could not be timed, or others than the threads
 /// that forward were busy too.
 #[must_use]
 pub fn is_least_cost(doubts: &[Doubt]) -> bool {
@@ -311,7 +298,7 @@ pub fn is_least_cost(doubts: &[Doubt]) -> bool {
     names.any(|name| [EXIT_UNTIMED, BUSY_UNCOUNTED].contains(&name))
 }
 
-/// The least that the router's part of a frame's cost can be, where it is no more than that.
+/// The least that the router's part of a frame's cost can be, if the cost found is only a bound.
 #[must_use]
 pub fn least_router_ns(row: &ResultLine, cost: &FrameCost) -> Option<f64> {
     is_least_cost(&row.doubts).then(|| cost.router_ns.low.max(0.0).floor())

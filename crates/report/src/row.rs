@@ -71,7 +71,7 @@ impl Reading {
 
     /// The rate, where it passed as often as its goal asks.
     #[must_use]
-    pub const fn passed(self) -> Option<u64> {
+    pub const fn confirmed(self) -> Option<u64> {
         match self {
             Self::Is(rate) | Self::AtLeast(rate) => Some(rate),
             Self::Unconfirmed(_) | Self::Below(_) | Self::Nothing => None,

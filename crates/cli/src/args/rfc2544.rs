@@ -36,7 +36,7 @@ pub struct SuiteArgs {
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Span>,
     /// Rate without loss that every frame size has to reach, frames/s (400k, 1.5M, 1e6); if one does not, the exit code
-    /// is 1
+    /// is 1, or 4 if another try may show it
     #[arg(long, value_name = "FPS", value_parser = rate)]
     pub expect_min: Option<Rate>,
     /// What is sent, where, and where results go.

@@ -85,7 +85,7 @@ pub use crate::print::{error, fitted, keep_error, lost_output, note, out};
 
 use crate::print::wrap;
 use columns::{columns, headed, part};
-use modifiers::what_tells_their_cost;
+use modifiers::compare_command;
 use route_changes::route_changes;
 use table::table;
 

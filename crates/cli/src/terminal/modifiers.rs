@@ -1,9 +1,9 @@
-//! What tells the cost of the modifiers that a run was measured with (RFC 2544 sections 11 and 12).
+//! How to measure the cost of a run's modifiers (RFC 2544 sections 11 and 12).
 
 use mpps_record::RunLine;
 
-/// The command that tells it. `None`: no modifier, or a comparison, whose variants have their own.
-pub fn what_tells_their_cost(run: &RunLine) -> Option<String> {
+/// The `mpps compare` command that measures the cost of a run's modifiers. `None`: no modifier, or a comparison, whose variants have their own.
+pub fn compare_command(run: &RunLine) -> Option<String> {
     let modifiers = run.modifiers();
     if modifiers.is_empty() || run.job == "compare" {
         return None;
@@ -46,24 +46,24 @@ mod tests {
     #[test]
     fn a_command_tells_the_cost_of_modifiers() {
         let mut run = run("");
-        assert_eq!(what_tells_their_cost(&run), None);
+        assert_eq!(compare_command(&run), None);
         run.plan.traffic.queries_per_s = Some(1);
         run.plan.traffic.destinations = Some(Destinations {
             from: format!("256 {NETWORKS}"),
             prefixes: 256,
             ..Destinations::default()
         });
-        let told = what_tells_their_cost(&run).expect("modifiers");
+        let told = compare_command(&run).expect("modifiers");
         let flags = "--b '--management-traffic 1 --networks 256'\n";
         assert!(told.ends_with(flags), "{told}");
         run.plan.frames = vec!["128".to_owned()];
         run.plan.traffic.flows = 64;
         run.plan.traffic.family = "ipv6".to_owned();
         run.plan.traffic.bidirectional = true;
-        let told = what_tells_their_cost(&run).expect("modifiers");
+        let told = compare_command(&run).expect("modifiers");
         let flags = "--networks 256' -6 --frame 128 --flows 64 --bidirectional\n";
         assert!(told.ends_with(flags), "{told}");
         run.job = "compare".to_owned();
-        assert_eq!(what_tells_their_cost(&run), None);
+        assert_eq!(compare_command(&run), None);
     }
 }

@@ -1,6 +1,6 @@
 //! The result of a run on stdout, whatever kind it is.
 
-use super::{fitted, out, route_changes, suite, what_tells_their_cost};
+use super::{compare_command, fitted, out, route_changes, suite};
 use crate::outcome::{View, is_suite, kind};
 use anyhow::Result;
 use mpps_record::Run;
@@ -29,7 +29,7 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
     } else {
         suite::show(run, view)?;
     }
-    // A comparison says of each variant what came of these.
+    // A comparison reports answers and route changes for each variant.
     let Some(begin) = begin.filter(|_| run.comparisons.is_empty()) else {
         return Ok(());
     };
@@ -37,7 +37,7 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
     if let Some(answered) = answered {
         out(&fitted(&format!("{answered}\n")));
     }
-    if let Some(command) = what_tells_their_cost(begin) {
+    if let Some(command) = compare_command(begin) {
         out(&fitted(&command));
     }
     if let Some(changes) = view.head.route_changes {

@@ -133,6 +133,7 @@ pub(super) fn fails(
         .sum();
     let tolerated = stage.exceed_ratio * stage.duration_sum.as_secs_f64();
     let is_failed = limited_by == Some(LimitedBy::Trials)
+        && searched.result.irregular == Some(Irregular::Unconfirmed)
         && time > tolerated
         && is_too_much(saturated, &searched.trials, failed);
     is_failed.then_some(failed)

@@ -242,7 +242,7 @@ fn no_cost(saturated: &Saturated) -> Option<Doubt> {
         name: "no-cost",
         weight: Weight::Unsure(1),
         seen: format!(
-            "what a frame costs is not known: too few of the {wires} trials through a wire and of the router's at the same load are undisturbed and in one state of the machine"
+            "the cost of a frame is not known: of {wires} trials through a wire too few are undisturbed and match the router's"
         ),
         why: "The cost compares router and wire in like trials only.",
         next: QUIETER,

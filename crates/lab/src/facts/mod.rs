@@ -12,7 +12,7 @@ mod lack;
 pub mod nic;
 mod platform;
 mod root;
-pub mod topology;
+pub(crate) mod topology;
 
 pub use cpu::{core_shared, cores_alike};
 pub use host::{Change, HostSettings};

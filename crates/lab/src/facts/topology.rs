@@ -4,9 +4,9 @@ use super::Root;
 use mpps_linux::cpu::CpuSet;
 use mpps_record::facts::Reading;
 
-/// The kernel's folder of CPUs,
+/// The kernel's folder of CPUs.
 pub const CPUS: &str = "/sys/devices/system/cpu";
-/// and that of memory nodes.
+/// The kernel's folder of memory nodes.
 pub const NODES: &str = "/sys/devices/system/node";
 
 /// A file's list of CPUs.

@@ -211,10 +211,10 @@ fn measure_size(
     Ok(())
 }
 
-/// Of the throughput. Where that is a bound, the router may carry more: then of what it forwards at most. No more than the
+/// Of the throughput. Where the router may carry more, of what it forwards at most. No more than the
 /// tester can offer, which RFC 2544 says of the media.
 fn overload(found: &SearchedRate) -> Rate {
-    let most = found.forwards_at_most.filter(|_| found.is_bound);
+    let most = found.forwards_at_most.filter(|_| found.may_be_higher);
     let rate = most.map_or(found.rate, |most| most.max(found.rate));
     Rate::from_fps(rate.fps() * OVERLOAD).min(found.ceiling)
 }
@@ -296,22 +296,22 @@ mod tests {
     #[test]
     fn a_bound_is_no_throughput_to_exceed() {
         let rate = Rate::from_fps;
-        let found = |is_bound, most: Option<f64>| SearchedRate {
+        let found = |may_be_higher, most: Option<f64>| SearchedRate {
             rate: rate(1_000.0),
-            is_bound,
+            may_be_higher,
             receiver: None,
             forwards_at_most: most.map(rate),
             ceiling: rate(2_000.0),
             forwards_at_ceiling: None,
         };
-        for (is_bound, most, asked) in [
+        for (may_be_higher, most, asked) in [
             (false, Some(1_500.0), 1_100.0),
             (true, Some(1_500.0), 1_650.0),
             (true, Some(900.0), 1_100.0),
             (true, Some(1_900.0), 2_000.0),
             (true, None, 1_100.0),
         ] {
-            assert!((overload(&found(is_bound, most)).fps() - asked).abs() < 1e-6);
+            assert!((overload(&found(may_be_higher, most)).fps() - asked).abs() < 1e-6);
         }
     }
 

@@ -91,8 +91,8 @@ pub(super) fn repeat_void(
 pub struct SearchedRate {
     /// The first goal's rate without loss.
     pub rate: Rate,
-    /// Whether the true one may be another, because the search ended before it knew.
-    pub is_bound: bool,
+    /// Whether the router may carry more: something else ended the search, or the rate is not confirmed.
+    pub may_be_higher: bool,
     /// Where the tester received.
     pub receiver: Option<ReceiverPlace>,
     /// The most that the DUT was seen to forward.
@@ -117,7 +117,7 @@ impl SearchedRate {
         };
         Ok(Self {
             rate,
-            is_bound: matches!(first.rate, Reading::AtLeast(_) | Reading::Unconfirmed(_)),
+            may_be_higher: matches!(first.rate, Reading::AtLeast(_) | Reading::Unconfirmed(_)),
             receiver: first.receiver,
             forwards_at_most: first.saturated.undisturbed_maximum(),
             ceiling: first.ceiling,
@@ -153,7 +153,7 @@ pub(super) fn search_maximum(
     let most = most.ok_or(JobError::AllVoid { trials: void })?;
     Ok(SearchedRate {
         rate: Rate::from_fps(most.forwarding.middle),
-        is_bound: false,
+        may_be_higher: false,
         receiver: Some(tester.traffic.receiver),
         forwards_at_most: tester.forwards_at_most,
         ceiling: saturated.ceiling,
@@ -186,7 +186,7 @@ mod tests {
     fn a_disturbed_maximum_is_measured_again() {
         let found = |undisturbed: Option<f64>| SearchedRate {
             rate: Rate::from_fps(400.0),
-            is_bound: false,
+            may_be_higher: false,
             receiver: None,
             forwards_at_most: undisturbed.map(Rate::from_fps),
             ceiling: Rate::from_fps(2_000.0),

@@ -11,10 +11,10 @@ use mpps_method::{
 };
 use std::rc::Rc;
 
-/// Trials at lower loads, if the trials of a search speak for no load. They are so many while time is left,
+/// Most trials at lower loads after a search whose trials speak for no load, if time is left.
 const LOWER_TRIALS_MAX: u32 = 5;
-/// and so many in any case. The search leaves time for them.
-const LOWER_TRIALS: u32 = 3;
+/// Trials at lower loads that the search keeps time for.
+const LOWER_TRIALS_MIN: u32 = 3;
 
 /// What a search found for one goal, with its trials.
 #[derive(Clone, Debug)]
@@ -52,7 +52,8 @@ pub fn bisect(
 }
 
 /// Searches until the search is done or the time is spent; where nothing has passed by then, at a few lower loads more. One
-/// trial is run in any case. Returns what was found for each goal. `state` is that of the machine at overload: trials in it may decide alone.
+/// trial is run in any case. Returns what was found for each goal. `state` is that of the machine at overload: trials in it
+/// may decide alone.
 pub(crate) fn run(
     measurer: &mut dyn Measurer,
     search: &mut dyn Search,
@@ -65,11 +66,11 @@ pub(crate) fn run(
     let mut lower_trials = 0;
     loop {
         let lower = search.speaks_for_none();
-        let kept = lower.map_or(0, |trial| trial.as_nanos() * u64::from(LOWER_TRIALS));
+        let kept = lower.map_or(0, |trial| trial.as_nanos() * u64::from(LOWER_TRIALS_MIN));
         let until = deadline.earlier(Span::from_nanos(kept));
         let may_be_lower = |trial: Span| {
             let has_time = deadline.leaves(trial) && lower_trials < LOWER_TRIALS_MAX;
-            lower_trials < LOWER_TRIALS || has_time
+            lower_trials < LOWER_TRIALS_MIN || has_time
         };
         let offer = match search.next() {
             Step::Offer(offer) if run.is_empty() || until.leaves(offer.duration) => Some(offer),

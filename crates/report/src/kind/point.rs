@@ -73,12 +73,10 @@ fn row(point: &PointLine) -> Vec<String> {
         point.frame.as_deref().map_or_else(dash, number::frame),
         number::grouped(routes(point)),
         number::grouped(destinations(point)),
-        whole(ns.map(|ns| ns.median))
-            + if is_least_cost(&point.doubts) {
-                " or more"
-            } else {
-                ""
-            },
+        ns.map_or_else(dash, |ns| match is_least_cost(&point.doubts) {
+            true => format!("≥ {}", whole(Some(ns.low))),
+            false => whole(Some(ns.median)),
+        }),
         ns.map_or_else(dash, |ns| {
             let [low, high] = [ns.low, ns.high].map(|end| whole(Some(end)));
             format!("{low} to {high}")

@@ -303,6 +303,7 @@ fn only_a_load_that_failed_there_is_an_upper_bound() {
         let mut searched = bound_by_loss(busy);
         let (trial, verdict) = searched.trials[0].clone();
         searched.result.goal = Some(Preset::Quick.goal(0.0));
+        searched.result.irregular = Some(Irregular::Unconfirmed);
         searched.evidence = Some(at(near, Trial::default()));
         let lossy = states
             .iter()

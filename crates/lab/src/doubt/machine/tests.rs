@@ -13,7 +13,7 @@ fn a_missing_cost_says_so() {
     };
     let doubt = no_cost(&wired).expect("a doubt");
     assert!(
-        doubt.seen.contains("of the 9 trials through a wire"),
+        doubt.seen.contains(": of 9 trials through a wire"),
         "{doubt:?}"
     );
     assert_eq!(no_cost(&Saturated::default()), None, "no wire was laid");

@@ -14,7 +14,7 @@ use mpps_linux::cpu::{self, CpuSet};
 
 /// A timer that does not start after so long will not, ns.
 const START_LIMIT_NS: u64 = 5_000_000_000;
-/// Pipes that take pages before the next try.
+/// Pipes created before the next try.
 const PIPES: usize = 64;
 /// The kernel binds no timer to a CPU (before 6.7).
 const EINVAL: u32 = 22;
@@ -61,7 +61,7 @@ impl Timers {
             // The kernel allocates a timer without waiting for a lock (kmalloc_nolock), so it may have no room for a moment.
             wait_for(START_LIMIT_NS, PERIOD_NS, || {
                 if error != 0 {
-                    give_pages();
+                    refill_allocator();
                 }
                 let run = skel.progs.start.test_run(ProgramInput {
                     data_in: Some(&[0; 64]),
@@ -141,8 +141,9 @@ impl Timers {
     }
 }
 
-/// Has the kernel take pages for this CPU: what waits for them leaves some to what may not wait.
-fn give_pages() {
+/// Makes the kernel allocate memory on this CPU. These allocations may wait for pages. They leave free objects that
+/// kmalloc_nolock can take.
+fn refill_allocator() {
     let _pipes: Vec<_> = (0..PIPES).map_while(|_| std::io::pipe().ok()).collect();
 }
 
