@@ -2,28 +2,34 @@
 
 use mpps_method::Rate;
 use mpps_record::RunLine;
+use mpps_report::sentence::is_bound;
 use mpps_report::{Reading, Row};
+
+/// A result that does not show what was expected.
+pub struct Unmet {
+    /// Why not, in a line.
+    pub line: String,
+    /// Whether another try may show it, because the search ended early.
+    pub may_be_met: bool,
+}
 
 /// A line for each result that does not show what was expected.
 pub fn all_unmet(run: Option<&RunLine>, rows: &[Row<'_>]) -> Vec<String> {
-    let expected = run.and_then(|run| run.plan.expected_min_fps);
-    let unmet = |row| unmet(Rate::from_fps(expected? as f64), row);
-    rows.iter().filter_map(unmet).collect()
+    let unmet = rows.iter().filter_map(|row| unmet(run, row));
+    unmet.map(|unmet| unmet.line).collect()
 }
 
-/// Whether another try may show what this result does not, because its search ended early.
-pub fn may_be_met(run: Option<&RunLine>, row: &Row<'_>) -> bool {
-    let expected = run.and_then(|run| run.plan.expected_min_fps);
-    let expected = expected.map(|fps| Rate::from_fps(fps as f64));
-    let is_open = matches!(row.reading(), Reading::Unconfirmed(_));
-    is_open
-        && expected.is_some_and(|expected| unmet(expected, row).is_some() && !fails(expected, row))
+/// `None`: the result shows what was expected, or nothing was.
+pub fn unmet(run: Option<&RunLine>, row: &Row<'_>) -> Option<Unmet> {
+    let expected = run?.plan.expected_min_fps?;
+    falls_short(Rate::from_fps(expected as f64), row)
 }
 
-/// Whether a load as low as the expected one is known to fail.
-fn fails(expected: Rate, row: &Row<'_>) -> bool {
-    let fails = row.lossless_below_fps;
-    fails.is_some_and(|fails| fails as f64 <= expected.fps())
+/// What the rate without loss is known to be below, frames/s: a load that failed, or the maximum forwarding rate.
+fn below(row: &Row<'_>) -> Option<u64> {
+    let maximum = row.overload.max_forwarding_fps.filter(|_| !is_bound(row));
+    let above = maximum.map(|maximum| maximum.high + 1);
+    row.lossless_below_fps.into_iter().chain(above).min()
 }
 
 /// Whether at least half of the trials at the load found passed.
@@ -32,40 +38,53 @@ fn half_passed(row: &Row<'_>) -> bool {
     both.is_some_and(|(lossless, judged)| lossless > 0 && 2 * lossless >= judged)
 }
 
-/// Why a result does not show that `expected` is reached, in a line; `None` where it does. Only a rate without loss
-/// shows it: at the maximum forwarding rate frames are lost.
-fn unmet(expected: Rate, row: &Row<'_>) -> Option<String> {
-    let subject = &row.subject;
-    let rate = Rate::from_fps(row.rate_fps.unwrap_or_default() as f64);
-    match row.reading() {
-        Reading::Is(_) if rate < expected => Some(format!(
-            "{subject}: {rate} is less than the {expected} expected"
-        )),
+/// Only a rate without loss shows what was expected: at the maximum forwarding rate frames are lost.
+fn falls_short(expected: Rate, row: &Row<'_>) -> Option<Unmet> {
+    let (reading, from_fps) = (row.reading(), |fps| Rate::from_fps(fps as f64));
+    let rate = from_fps(row.rate_fps.unwrap_or_default());
+    let fails = below(row).map(from_fps).filter(|fails| *fails <= expected);
+    let why = match reading {
+        Reading::Is(_) if rate < expected => {
+            format!("{rate} is less than the {expected} expected")
+        }
         // The DUT may well reach it; nobody has seen it do so.
-        Reading::AtLeast(_) if rate < expected => Some(format!(
-            "{subject}: the {expected} expected could not be shown: {rate} is the most that passed"
-        )),
-        Reading::Below(_) => Some(format!(
-            "{subject}: less than {rate}, where {expected} were expected"
-        )),
-        Reading::Nothing => Some(format!(
-            "{subject}: the {expected} expected could not be shown: not measured (run again when the machine is quieter)"
-        )),
-        Reading::Unconfirmed(_) if fails(expected, row) => Some(format!(
-            "{subject}: {expected} were expected, and that load failed"
-        )),
-        Reading::Unconfirmed(_) if rate >= expected && half_passed(row) => None,
-        Reading::Unconfirmed(_) => Some(format!(
-            "{subject}: the {expected} expected could not be shown: {rate} passed in too few trials (run again when the machine is quieter)"
-        )),
-        Reading::Is(_) | Reading::AtLeast(_) => None,
-    }
+        Reading::AtLeast(_) if rate < expected => {
+            format!("the {expected} expected could not be shown: {rate} is the most that passed")
+        }
+        Reading::Below(_) => format!("less than {rate}, where {expected} were expected"),
+        Reading::Nothing => format!(
+            "the {expected} expected could not be shown: not measured (run again when the machine is quieter)"
+        ),
+        Reading::Unconfirmed(_) if rate < expected || !half_passed(row) => match fails {
+            Some(fails) => format!("less than {fails}, where {expected} were expected"),
+            None => format!(
+                "the {expected} expected could not be shown: {rate} passed in too few trials (run again when the machine is quieter)"
+            ),
+        },
+        Reading::Is(_) | Reading::AtLeast(_) | Reading::Unconfirmed(_) => return None,
+    };
+    Some(Unmet {
+        line: format!("{}: {why}", row.subject),
+        may_be_met: matches!(reading, Reading::Unconfirmed(_)) && fails.is_none(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_record::{RateIs, ResultLine};
+    use mpps_record::{ForwardingLimit, Interval, Overload, RateIs, ResultLine};
+
+    fn forwards_at_most(high: u64) -> Overload {
+        Overload {
+            max_forwarding_fps: Some(Interval {
+                low: high - 20_000,
+                median: high - 10_000,
+                high,
+            }),
+            max_forwarding_limited_by: Some(ForwardingLimit::RouterCpu),
+            ..Overload::default()
+        }
+    }
 
     #[test]
     fn only_a_rate_that_passed_meets_it() {
@@ -78,7 +97,7 @@ mod tests {
                 ..ResultLine::default()
             };
             let row = &Row::each(std::slice::from_ref(&line))[0];
-            unmet(Rate::from_fps(expected), row).is_some()
+            falls_short(Rate::from_fps(expected), row).is_some()
         };
         assert!(!is_unmet(1e6, is(RateIs::Equal)));
         assert!(is_unmet(1_000_001.0, is(RateIs::Equal)));
@@ -93,8 +112,16 @@ mod tests {
             ..ResultLine::default()
         };
         let row = &Row::each(std::slice::from_ref(&line))[0];
-        let [below, above] = [1.05e6, 1.1e6].map(Rate::from_fps);
-        assert!(!fails(below, row) && fails(above, row));
+        let unmet = |fps| falls_short(Rate::from_fps(fps), row).expect("it does not show it");
+        assert!(unmet(1.05e6).may_be_met, "no load so low is known to fail");
+        let failed = unmet(1.1e6);
+        assert!(!failed.may_be_met && failed.line.contains("less than 1.100 Mfps"));
+        // What it forwards at most bounds it too.
+        let mut measured = line.clone();
+        (measured.lossless_below_fps, measured.overload) = (None, forwards_at_most(1_040_000));
+        let row = &Row::each(std::slice::from_ref(&measured))[0];
+        let unmet = falls_short(Rate::from_fps(1.05e6), row);
+        assert!(unmet.is_some_and(|unmet| !unmet.may_be_met));
         let passed = |lossless_trials| {
             let line = ResultLine {
                 lossless_trials: Some(lossless_trials),
@@ -102,7 +129,7 @@ mod tests {
                 ..line.clone()
             };
             let row = &Row::each(std::slice::from_ref(&line))[0];
-            unmet(Rate::from_fps(1e6), row).is_none()
+            falls_short(Rate::from_fps(1e6), row).is_none()
         };
         assert_eq!([1, 2].map(passed), [false, true]);
         assert!(is_unmet(1.0, (None, None)));

@@ -83,7 +83,8 @@ pub struct SearchArgs {
     /// Lowest load to offer, frames/s (400k, 1.5M, 1e6) [default: 10k]
     #[arg(long, value_name = "FPS", value_parser = rate)]
     pub min_rate: Option<Rate>,
-    /// Rate that every result has to reach, frames/s (400k, 1.5M, 1e6); if one does not, the exit code is 1, or 4 if another try may show it
+    /// Rate that every result has to reach, frames/s (400k, 1.5M, 1e6); if one does not, the exit code is 1, or
+    /// 4 if another try may show it
     #[arg(long, value_name = "FPS", value_parser = rate)]
     pub expect_min: Option<Rate>,
     /// Speed that "% of link" refers to, bit/s (25G, 25GbE); notional where there is no physical link [default: that of the

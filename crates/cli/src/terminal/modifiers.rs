@@ -2,7 +2,8 @@
 
 use mpps_record::RunLine;
 
-/// The `mpps compare` command that measures the cost of a run's modifiers. `None`: no modifier, or a comparison, whose variants have their own.
+/// The `mpps compare` command that measures the cost of a run's modifiers. `None`: no modifier, or a comparison, whose
+/// variants have their own.
 pub fn compare_command(run: &RunLine) -> Option<String> {
     let modifiers = run.modifiers();
     if modifiers.is_empty() || run.job == "compare" {

@@ -233,13 +233,13 @@ impl Outcome for Vec<ResultLine> {
         let exit = |row: &Row<'_>| match row.reading() {
             Reading::Nothing => Exit::Disturbed,
             Reading::Below(_) => Exit::NotMet,
-            _ if expectation::may_be_met(run.begin.as_ref(), row) => Exit::Disturbed,
-            _ if !expectation::all_unmet(run.begin.as_ref(), std::slice::from_ref(row))
-                .is_empty() =>
-            {
-                Exit::NotMet
+            Reading::Is(_) | Reading::AtLeast(_) | Reading::Unconfirmed(_) => {
+                match expectation::unmet(run.begin.as_ref(), row) {
+                    Some(unmet) if unmet.may_be_met => Exit::Disturbed,
+                    Some(_) => Exit::NotMet,
+                    None => Exit::Measured,
+                }
             }
-            Reading::Is(_) | Reading::AtLeast(_) | Reading::Unconfirmed(_) => Exit::Measured,
         };
         worst(Row::each(self).iter().map(exit))
     }

@@ -211,8 +211,8 @@ fn measure_size(
     Ok(())
 }
 
-/// Of the throughput. Where the router may carry more, of what it forwards at most. No more than the
-/// tester can offer, which RFC 2544 says of the media.
+/// Of the throughput. Where the router may carry more, of what it forwards at most. No more than the tester can offer, which
+/// RFC 2544 says of the media.
 fn overload(found: &SearchedRate) -> Rate {
     let most = found.forwards_at_most.filter(|_| found.may_be_higher);
     let rate = most.map_or(found.rate, |most| most.max(found.rate));
