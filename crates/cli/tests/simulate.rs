@@ -323,6 +323,20 @@ fn one_good_load_shows_an_expectation() {
     assert_eq!(forwarded["high"], 1_000_000, "{document}");
 }
 
+/// The simulated tester offers 12 million frames/s.
+#[test]
+fn the_rate_at_the_highest_load_is_told() {
+    let scratch = Scratch::new("highest");
+    let router = "--frame 64 --simulate capacity=1M";
+    let (_, document) = json(&scratch, router);
+    let most = &document["results"][0]["at_most"];
+    assert_eq!(most["offered_fps"]["median"], 12_000_000, "{document}");
+    assert_eq!(most["forwarding_fps"]["median"], 1_000_000, "{document}");
+    let told = simulated(&scratch, &format!("{router} -v")).stdout;
+    let line = "64: at the highest load (12.000 Mfps) it forwards 1.000 Mfps";
+    assert!(told.contains(line), "{told}");
+}
+
 #[test]
 fn progress_in_a_file_is_a_line_a_phase() {
     let scratch = Scratch::new("progress");
