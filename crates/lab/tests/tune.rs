@@ -118,7 +118,7 @@ fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &str) {
     assert_eq!(screen.settings, ["rp_filter", PLACEBO]);
     assert_eq!(screen.blocks, 0);
     let mut alone = (outcome.line.effects.iter()).filter_map(|effect| effect.alone.as_deref());
-    assert_eq!(alone.next(), Some("it is worth more than twice"));
+    assert_eq!(alone.next(), Some("it is worth a factor of over 1.5"));
     assert_eq!(alone.next(), None);
     assert_eq!(settings_of(bed), before);
 }

@@ -48,7 +48,7 @@ pub const CANARIES: u64 = 16;
 const CANARY_GAP_NS: u64 = 50_000;
 /// A canary not met after this long is missing, ns.
 const CANARY_LIMIT_NS: u64 = 500_000_000;
-/// Drained means: nothing received and nothing worked on for this long, ns.
+/// Nothing is under way any more if nothing was received and nothing worked on for this long, ns.
 const QUIET_NS: u64 = 100_000_000;
 /// A drain may always take this long, ns, because a machine may stand still meanwhile.
 const DRAIN_MIN_NS: u64 = 50_000_000;
@@ -358,10 +358,33 @@ fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canari
         Ok(received.iter().enumerate().map(canaries).collect())
     };
     let sent = (tester.sender).send(order, sending_netns(tester), &WhileSending::UNTIL_ENDED)?;
+    // The first may take as long as the DUT delays frames, the others follow it.
     wait_for(CANARY_LIMIT_NS, LOOK_NS, || {
-        Ok::<_, TesterError>(read(&sent)?.iter().all(|c| c.received >= c.sent))
+        Ok::<_, TesterError>(read(&sent)?.iter().all(|c| c.received > 0))
+    })?;
+    wait_until_quiet(tester, CANARY_LIMIT_NS, || {
+        let missing = |c: &Canaries| c.sent.saturating_sub(c.received);
+        Ok(read(&sent)?.iter().map(missing).sum())
     })?;
     read(&sent)
+}
+
+/// Waits until no frame is under way, or until no frame has arrived for [`QUIET_NS`] while the DUT had nothing to do.
+fn wait_until_quiet(
+    tester: &Tester<'_>,
+    limit_ns: u64,
+    mut under_way: impl FnMut() -> Result<u64, TesterError>,
+) -> Result<(), TesterError> {
+    let (mut last, mut moved_at) = ((0, 0), monotonic_ns());
+    let ended = wait_for(limit_ns, LOOK_NS, || {
+        let now = (under_way()?, stations::dut_run_ns(tester)?);
+        let now_ns = monotonic_ns();
+        if now != last {
+            (last, moved_at) = (now, now_ns);
+        }
+        Ok(now.0 == 0 || now_ns - moved_at > QUIET_NS)
+    });
+    ended.map(drop)
 }
 
 /// Waits until the frames under way have arrived or are known to be lost. Returns how many of them arrived later than
@@ -373,22 +396,13 @@ fn drain(
     in_time_ns: u64,
 ) -> Result<u64, TesterError> {
     let begun = monotonic_ns();
-    let (mut last, mut moved_at) = ((0, 0), begun);
     let mut in_time = None;
-    wait_for(DRAIN_LIMIT_NS, LOOK_NS, || {
+    wait_until_quiet(tester, DRAIN_LIMIT_NS, || {
         let under_way = under_way(tester, sent, before)?;
-        let now_ns = monotonic_ns();
-        if in_time.is_none() && now_ns - begun > in_time_ns {
+        if in_time.is_none() && monotonic_ns() - begun > in_time_ns {
             in_time = Some(arrived(&read_receivers(tester)?));
         }
-        if under_way == 0 {
-            return Ok::<bool, TesterError>(true);
-        }
-        let now = (under_way, stations::dut_run_ns(tester)?);
-        if now != last {
-            (last, moved_at) = (now, now_ns);
-        }
-        Ok(now_ns - moved_at > QUIET_NS)
+        Ok(under_way)
     })?;
     let all = arrived(&read_receivers(tester)?);
     Ok(in_time.map_or(0, |in_time| all - in_time))

@@ -32,6 +32,8 @@ pub(super) struct Tried<'bed> {
     names: [String; 2],
     /// The most that each level was seen to forward, frames/s.
     pub most: [f64; 2],
+    /// What each forwarded in the last of its first trials, frames/s.
+    pub last: [f64; 2],
     pub measure: Measure,
     comparison: Option<Comparison>,
     half_rounds: u64,
@@ -60,6 +62,7 @@ impl<'bed> Tried<'bed> {
             toggles,
             names,
             most: [0.0; 2],
+            last: [0.0; 2],
             measure: Measure::Rate,
             comparison: None,
             half_rounds: 0,
@@ -116,8 +119,10 @@ impl<'bed> Tried<'bed> {
             .each_ref()
             .map(|name| format!("{name}, first trials"));
         if let Some(known) = job.earlier.take_all(&first, FIRST_TRIALS as usize) {
-            for (most, trials) in self.most.iter_mut().zip(&known) {
-                *most = trials.iter().map(Recorded::forwarded).fold(0.0, f64::max);
+            for (at, trials) in known.iter().enumerate() {
+                let forwarded = || trials.iter().map(Recorded::forwarded);
+                self.most[at] = forwarded().fold(0.0, f64::max);
+                self.last[at] = forwarded().next_back().unwrap_or(0.0);
                 if trials.first().is_some_and(|first| first.lost_nothing) {
                     self.measure = Measure::Cost;
                 }
@@ -135,6 +140,7 @@ impl<'bed> Tried<'bed> {
                 tried.measure = Measure::Cost;
             }
             tried.most[at] = one.forwards.most;
+            tried.last[at] = one.forwards.last;
             Ok(())
         })
     }
