@@ -251,11 +251,12 @@ impl Explainer<'_> {
             wires.add(&mut tried);
             let [_, looked] = tried.router;
             sampled.extend(looked);
-            if self.depth == Depth::Saturation {
-                continue;
-            }
             let rates: Vec<f64> = sampled.iter().filter_map(forwards).collect();
             let maximum = statistics::median(&rates).unwrap_or(most);
+            // Lower loads are shares of what the router forwards. Where all trials so far were void, that is not known.
+            if self.depth == Depth::Saturation || maximum == 0.0 {
+                continue;
+            }
             self.lower_loads(turn, maximum, lower, trials)?;
             self.loads_in_turns(maximum, trials)?;
         }
