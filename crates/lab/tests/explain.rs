@@ -73,14 +73,6 @@ fn stage<'a>(line: &'a ProfileLine, name: &str) -> &'a PartCost {
     found.unwrap_or_else(|| panic!("no {name} in {stages:?}"))
 }
 
-/// What no rule places, without retpolines: the kernel's unwinder gives up in them, and reading the clock for a planted
-/// cost calls through one.
-fn unclassified_share(load: &ProfiledLoad) -> f64 {
-    let unplaced = load.unplaced.iter();
-    let retpolines = unplaced.filter(|one| one.function.starts_with("__x86_indirect_thunk"));
-    load.unclassified_share - retpolines.map(|one| one.ns).sum::<f64>() / load.frame_ns.median
-}
-
 fn assert_sound(line: &ProfileLine) {
     let load = saturated(line);
     // By construction: the stages are shares of the busy time.
@@ -99,7 +91,7 @@ fn assert_sound(line: &ProfileLine) {
     let causes: f64 = load.causes.iter().map(|part| part.ns.median).sum();
     assert!((causes / sum - 1.0).abs() < 0.01, "{causes} of {sum}");
     assert!(
-        load.samples > 200 && unclassified_share(load) < 0.01,
+        load.samples > 200 && load.unclassified_share < 0.01,
         "{load:?}"
     );
     let folded: f64 = line.stacks.iter().map(|stack| stack.ns).sum();
@@ -209,7 +201,7 @@ fn assert_wire(line: &ProfileLine) {
         ns("RX") > 0.0 && ns("virtual NIC") > 0.0 && ns("routing") < 5.0,
         "{wire:?}"
     );
-    assert!(unclassified_share(&wire.load) < 0.01, "{wire:?}");
+    assert!(wire.load.unclassified_share < 0.01, "{wire:?}");
     let parts: f64 = wire.stages.iter().map(|part| part.ns.median).sum();
     assert!((parts - wire.router_ns.median).abs() < 1.0, "{wire:?}");
     assert!(wire.pairs >= 3 && wire.router_ns.low > 0.0, "{wire:?}");

@@ -21,7 +21,7 @@ const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 /// Bit 0 of the attribute's flags: do not count before being enabled.
 const DISABLED: u64 = 1;
 
-/// The part of `struct perf_event_attr` that every kernel since 4.1 knows (`PERF_ATTR_SIZE_VER3`,
+/// The part of `struct perf_event_attr` that every kernel since 4.1 knows (`PERF_ATTR_SIZE_VER4`,
 /// `include/uapi/linux/perf_event.h`).
 #[repr(C)]
 #[derive(Default)]
@@ -41,8 +41,9 @@ struct Attributes {
     sample_regs_user: u64,
     sample_stack_user: u32,
     clock: libc::clockid_t,
+    sample_regs_intr: u64,
 }
-const _: () = assert!(size_of::<Attributes>() == 96);
+const _: () = assert!(size_of::<Attributes>() == 104);
 
 /// What an event has counted; the kernel brings it up to date.
 fn counted(event: &OwnedFd, object: &str) -> Result<u64> {

@@ -106,7 +106,8 @@ pub struct ProfiledLoad {
     pub seen_share: Option<f64>,
     /// Part of the time that no rule places, 0 to 1.
     pub unclassified_share: f64,
-    /// Part of the time whose samples came late, because interrupts were off, 0 to 1.
+    /// Part of the time whose samples came late, because interrupts were off, and went to the function that had turned
+    /// them off, 0 to 1.
     pub shadow_share: f64,
     /// By stage, in the order in which a frame meets them. Empty where samples say nothing.
     pub stages: Vec<PartCost>,

@@ -42,12 +42,17 @@ pub fn sentence(line: &ProfileLine) -> String {
     };
     own.sort_by(|(_, one), (_, other)| other.median.total_cmp(&one.median));
     own.retain(|(part, _)| line.wire.is_some() || !is_beds(part));
-    let (named, rest) = own.split_at(own.len().min(PARTS));
+    // A stage that costs more in a wire is no part of the router's cost that could be named.
+    let costs = own.iter().take_while(|(_, ns)| ns.median >= 0.5).count();
+    let (named, rest) = own.split_at(costs.min(PARTS));
     let named = named.iter();
     let named = named.map(|(part, ns)| format!("{part} {:.0}", ns.median));
     let mut parts: Vec<String> = named.collect();
-    let rest: f64 = rest.iter().map(|(_, ns)| ns.median).sum();
-    parts.extend((own.len() > PARTS).then(|| format!("the rest {rest:.0}")));
+    let ns: f64 = rest.iter().map(|(_, ns)| ns.median).sum();
+    parts.extend((ns.abs() >= 0.5).then(|| match ns < 0.0 {
+        true => format!("less {:.0} that the wire takes more in other stages", -ns),
+        false => format!("the rest {ns:.0}"),
+    }));
     let fps = load.forwarding_fps;
     let [low, fps, high] = [fps.low, fps.median, fps.high].map(number::rate);
     let ends = match load.has_few_trials() {
@@ -267,7 +272,7 @@ fn samples(load: &ProfiledLoad) -> String {
         format!(" cover {} of the busy time", number::percent(seen))
     });
     format!(
-        "{}{trials}{seen}{lost}. No rule places {} of the time; {} came late, because interrupts were off.",
+        "{}{trials}{seen}{lost}. No rule places {} of the time. {} was sampled late, because interrupts were off: it counts for what had turned them off.",
         number::plural(load.samples as usize, "sample"),
         number::percent_or_under(load.unclassified_share),
         number::percent_or_under(load.shadow_share),

@@ -5,12 +5,12 @@ use super::destinations::read_routes;
 use super::measure::measure;
 use crate::args::ExplainArgs;
 use crate::exit::Exit;
-use crate::plan::{DestinationPlan, SweepPlan, sweep_steps};
+use crate::plan::{BedChoice, DestinationPlan, SweepPlan, sweep_steps};
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::Bed;
-use mpps_lab::jobs::explain::sweep;
+use mpps_lab::jobs::explain::sweep::{self, SweepPlan as Swept};
 use mpps_lab::routes::Origin;
 use mpps_lab::traffic::Traffic;
 use mpps_method::sweep::Axis;
@@ -21,6 +21,9 @@ use mpps_tables::Table;
 /// Runs the verb.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
     let mut plan = SweepPlan::new(args)?;
+    if let BedChoice::Own(wish) = &plan.bed {
+        check_cpus(&plan.offer.swept, wish.on_this_machine()?.cpus.dut.len())?;
+    }
     let mut table = Table::default();
     // A dry run reads a file, as any run would, but makes up no table.
     let is_needed = |wanted: &&DestinationPlan| {
@@ -33,6 +36,17 @@ pub fn run(args: &ExplainArgs) -> Result<Exit> {
     }
     plan.offer.add(table)?;
     measure(&args.run.output, None, plan)
+}
+
+/// Whether so many CPUs of the router are enough.
+fn check_cpus(swept: &Swept, cpus: usize) -> Result<()> {
+    let most = swept.steps.iter().filter_map(|step| step.cores).max();
+    ensure!(
+        swept.axis != Some(Axis::Cores) || (cpus > 1 && most.is_none_or(|most| most <= cpus)),
+        "--sweep cores: the router has {}: give it more with --dut-cpus",
+        number::plural(cpus, "CPU")
+    );
+    Ok(())
 }
 
 impl Measure for SweepPlan {
@@ -51,13 +65,9 @@ impl Measure for SweepPlan {
             return Ok(());
         }
         let cpus = bed.plan().cpus.dut.len();
-        let most = swept.steps.iter().filter_map(|step| step.cores).max();
-        ensure!(
-            most.is_none_or(|most| most <= cpus) && cpus > 1,
-            "--sweep cores: the router has {}: give it more with --dut-cpus",
-            number::plural(cpus, "CPU")
-        );
-        if let (None, [frames, ..]) = (most, &swept.explain.offer.sizes[..]) {
+        check_cpus(swept, cpus)?;
+        let places = swept.steps.iter().any(|step| step.cores.is_some());
+        if let (false, [frames, ..]) = (places, &swept.explain.offer.sizes[..]) {
             let places: Vec<u64> = (1..=cpus as u64).collect();
             swept.steps = sweep_steps(Axis::Cores, &places, frames)?;
         }

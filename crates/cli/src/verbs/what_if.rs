@@ -4,7 +4,7 @@ use crate::outcome::json;
 use crate::terminal;
 use anyhow::{Result, bail, ensure};
 use mpps_method::sweep::{Answer, Axis, Basis, Fit, Measured, Memory, WhatIf};
-use mpps_record::{LimitedBy, ProfiledLoad, Run, SweepLine, SweepPoint};
+use mpps_record::{Interval, LimitedBy, ProfileLine, ProfiledLoad, Run, SweepLine, SweepPoint};
 use mpps_report::{number, sweep};
 use serde_json::{Value, json as value};
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json as value};
 /// # Errors
 /// They cannot tell; the line says which command would.
 pub fn show(runs: &[&Run], asked: &WhatIf, as_json: bool) -> Result<()> {
-    let (basis, from, warned) = basis(runs)?;
+    let (basis, from, warned) = basis(runs, asked)?;
     let mut answer = basis.answer(asked)?;
     answer.assumes.extend(assumed(asked, &basis));
     answer.distrust.extend(warned);
@@ -25,8 +25,9 @@ pub fn show(runs: &[&Run], asked: &WhatIf, as_json: bool) -> Result<()> {
 }
 
 /// The measured point, what it is in words, and what speaks against its fits: the lowest place of the first sweep, or
-/// else the saturated load of the first profile. The last run comes first.
-fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
+/// else the saturated load of the first profile. The last run comes first. Where no axis of a fit is asked for, the point
+/// costs what was measured, however well a line fits there.
+fn basis(runs: &[&Run], asked: &WhatIf) -> Result<(Basis, String, Vec<String>)> {
     let runs: Vec<&Run> = runs.iter().rev().copied().collect();
     let sweeps: Vec<&SweepLine> = (runs.iter())
         .flat_map(|run| &run.sweeps)
@@ -40,14 +41,19 @@ fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
     let warned = sweeps.iter().flat_map(|line| line.distrust.iter().cloned());
     let warned = warned.collect();
     if let Some((fit, point)) = fitted.first() {
-        let ns = fit.at(point.value).ns;
+        let is_fitted = |axis: Axis| fitted.iter().any(|(fit, _)| fit.axis == axis);
+        let goes = asked.places.iter().any(|&(axis, _)| is_fitted(axis));
+        let (how, frame_ns) = match goes {
+            true => ("fitted", fit_at(fit, point.value)),
+            false => ("measured", ends(point.load.frame_ns)),
+        };
         let from = format!(
-            "the fitted cost at {}{}",
+            "the {how} cost at {}{}",
             place(fit.axis, point.value),
             number::frame(&point.frame)
         );
         let basis = Basis {
-            frame_ns: [ns - fit.off_ns, ns, ns + fit.off_ns],
+            frame_ns,
             cores: f64::from(point.cores),
             hertz: clock,
             fits: fitted
@@ -78,23 +84,35 @@ fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
         "the router's CPU was not the limit when the cost was measured, and a frame may cost less where it is"
             .to_owned()
     });
-    let burnt = line.burnt_ns.filter(|ns| *ns > 0);
-    let burnt = burnt
-        .map(|ns| format!("a program on the router's path spun {ns} ns for each frame (--burn)"));
     let doubts = line.doubts.iter().filter(|doubt| doubt.footnote.is_none());
     let doubts = doubts.map(|doubt| doubt.seen.clone());
-    let ns = load.frame_ns;
-    let more = [unsaturated, burnt, beds_part(load)];
-    let more = more.into_iter().flatten();
-    let warned = more.chain(doubts).collect();
+    let more = [unsaturated, burnt(line), beds_part(load)];
+    let warned = more.into_iter().flatten().chain(doubts).collect();
     let basis = Basis {
-        frame_ns: [ns.low, ns.median, ns.high],
+        frame_ns: ends(load.frame_ns),
         cores: line.cpus.len().max(1) as f64,
         hertz: clock,
         fits: Vec::new(),
     };
     let from = format!("the measured cost at {}", number::frame(&line.frame));
     Ok((basis, from, warned))
+}
+
+fn fit_at(fit: &Fit, value: f64) -> [f64; 3] {
+    let ns = fit.at(value).ns;
+    [ns - fit.off_ns, ns, ns + fit.off_ns]
+}
+
+const fn ends(ns: Interval<f64>) -> [f64; 3] {
+    [ns.low, ns.median, ns.high]
+}
+
+/// A planted cost is no router's.
+fn burnt(line: &ProfileLine) -> Option<String> {
+    let ns = line.burnt_ns.filter(|ns| *ns > 0)?;
+    Some(format!(
+        "a program on the router's path spun {ns} ns for each frame (--burn)"
+    ))
 }
 
 /// Most of a frame's cost may be the bed's, which a real router does not have.
@@ -170,7 +188,7 @@ fn in_json(answer: &Answer, from: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_record::{Interval, ProfileLine, Watched};
+    use mpps_record::{PartCost, Watched};
 
     /// A record of one profile.
     fn run(limited_by: LimitedBy, watched: Option<Watched>) -> Run {
@@ -196,7 +214,8 @@ mod tests {
 
     #[test]
     fn only_a_saturated_profile_is_trusted() {
-        let warned = |run: &Run| basis(&[run]).map(|(_, _, warned)| warned.len());
+        let warned =
+            |run: &Run| basis(&[run], &WhatIf::default()).map(|(_, _, warned)| warned.len());
         let saturated = run(LimitedBy::Dut, None);
         assert_eq!(warned(&saturated).expect("a cost"), 0);
         assert_eq!(warned(&run(LimitedBy::Tester, None)).expect("a cost"), 1);
@@ -204,7 +223,62 @@ mod tests {
         let error = warned(&look).expect_err("a look").to_string();
         assert!(error.contains("--cpus"), "{error}");
         // It takes no other profile away.
-        assert_eq!(basis(&[&look, &saturated]).expect("a cost").0.cores, 1.0);
+        assert_eq!(
+            basis(&[&look, &saturated], &WhatIf::default())
+                .expect("a cost")
+                .0
+                .cores,
+            1.0
+        );
+    }
+
+    #[test]
+    fn without_an_axis_the_point_costs_what_it_did() {
+        let point = |value: f64, ns: f64| SweepPoint {
+            value,
+            frame: "64".to_owned(),
+            cores: 1,
+            load: ProfiledLoad {
+                frame_ns: Interval {
+                    low: ns - 1.0,
+                    median: ns,
+                    high: ns + 1.0,
+                },
+                stages: vec![PartCost {
+                    part: "routing".to_owned(),
+                    ns: Interval {
+                        low: ns,
+                        median: ns,
+                        high: ns,
+                    },
+                    ..PartCost::default()
+                }],
+                ..ProfiledLoad::default()
+            },
+            ..SweepPoint::default()
+        };
+        let mut run = Run::default();
+        run.add(SweepLine {
+            axis: "frame".to_owned(),
+            points: vec![
+                point(64.0, 342.0),
+                point(512.0, 900.0),
+                point(1_518.0, 1_000.0),
+            ],
+            ..SweepLine::default()
+        });
+        let from = |places: &[(Axis, f64)]| {
+            let asked = WhatIf {
+                hertz: None,
+                places: places.to_vec(),
+            };
+            let (basis, from, _) = basis(&[&run], &asked).expect("a fit");
+            (basis.frame_ns[1], from)
+        };
+        let (ns, how) = from(&[(Axis::Cores, 8.0)]);
+        assert_eq!((ns, how.as_str()), (342.0, "the measured cost at 64 B"));
+        let (ns, how) = from(&[(Axis::Frame, 512.0)]);
+        assert!(ns != 342.0 && how.contains("fitted"), "{ns}: {how}");
     }
 
     #[test]
@@ -216,7 +290,8 @@ mod tests {
 
     #[test]
     fn a_sum_over_cores_or_axes_is_assumed() {
-        let (mut basis, ..) = basis(&[&run(LimitedBy::Dut, None)]).expect("a cost");
+        let (mut basis, ..) =
+            basis(&[&run(LimitedBy::Dut, None)], &WhatIf::default()).expect("a cost");
         let assumed = |basis: &Basis, places: &[(Axis, f64)]| {
             let asked = WhatIf {
                 hertz: None,

@@ -146,10 +146,22 @@ impl<'a> Names<'a> {
         let ran = calls.next().unwrap_or(sample.ip);
         // A return address may lie behind the end of the function that called.
         let callers = calls.map(|address| address.saturating_sub(1));
-        std::iter::once(ran)
-            .chain(callers)
-            .map(|address| self.find(address))
-            .collect()
+        let addresses = std::iter::once(ran).chain(callers);
+        let mut stack: Vec<SymbolId> = addresses.map(|address| self.find(address)).collect();
+        if let ([thunk], Some(called)) = (&stack[..], sample.rax)
+            && self.is_retpoline(*thunk)
+        {
+            // The time of an indirect call is that of what it calls. Its caller is not known.
+            let called = self.find(called);
+            stack.extend((called != SymbolId::UNKNOWN).then_some(called));
+        }
+        stack.into()
+    }
+
+    /// Whether this is a retpoline that jumps to what register RAX holds.
+    fn is_retpoline(&self, symbol: SymbolId) -> bool {
+        let name = self.names.get(symbol.0 as usize);
+        name.is_some_and(|name| name.ends_with("__x86_indirect_thunk_rax"))
     }
 
     fn find(&mut self, address: u64) -> SymbolId {

@@ -1,8 +1,12 @@
 //! What a perf event writes into its ring (`enum perf_event_type`, `include/uapi/linux/perf_event.h`), read from octets.
 //! Every length is checked against the octets there are.
 
-/// `sample_type` of [`Sampled`]: IP, TID, TIME, CALLCHAIN, CPU, PERIOD. The order of the members follows from it.
-pub(super) const SAMPLE_TYPE: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 5 | 1 << 7 | 1 << 8;
+/// Registers of a sample: of x86-64 `PERF_REG_X86_AX`, which holds where a retpoline jumps to. Its stack has no caller.
+pub(super) const SAMPLE_REGISTERS: u64 = cfg!(target_arch = "x86_64") as u64;
+/// `sample_type` of [`Sampled`]: IP, TID, TIME, CALLCHAIN, CPU, PERIOD, REGS_INTR where there are registers. The order of
+/// the members follows from it.
+pub(super) const SAMPLE_TYPE: u64 =
+    1 | 1 << 1 | 1 << 2 | 1 << 5 | 1 << 7 | 1 << 8 | SAMPLE_REGISTERS << 18;
 
 const HEADER: usize = 8;
 const LOST: u32 = 2;
@@ -43,6 +47,8 @@ pub struct Sampled<'a> {
     pub time_ns: u64,
     /// On which CPU.
     pub cpu: u32,
+    /// What register RAX held: in a retpoline the address of the function to be called.
+    pub rax: Option<u64>,
     chain: &'a [u8],
 }
 
@@ -93,13 +99,17 @@ fn sample(body: &[u8], in_kernel: bool) -> Option<Sampled<'_>> {
     };
     // The period at 32 is not kept: the clock's stays what it was opened with, whatever was set later.
     let calls = usize::try_from(at(body, 40)?).ok()?;
+    let registers = 48_usize.checked_add(calls.checked_mul(8)?)?;
+    // 0: the kernel knows no registers here.
+    let layout = at(body, registers).filter(|&layout| layout != 0);
     Some(Sampled {
         ip: at(body, 0)?,
         in_kernel,
         tid: half(12)?.cast_signed(),
         time_ns: at(body, 16)?,
         cpu: half(24)?,
-        chain: body.get(48..48_usize.checked_add(calls.checked_mul(8)?)?)?,
+        rax: layout.and_then(|_| at(body, registers + 8)),
+        chain: body.get(48..registers)?,
     })
 }
 
@@ -126,7 +136,8 @@ mod tests {
         [head.concat(), body.to_vec()].concat()
     }
 
-    /// A sample of task 8 of process 7 at 1 000 ns on CPU 3, whose chain says that it has `calls` entries.
+    /// A sample of task 8 of process 7 at 1 000 ns on CPU 3, whose chain says that it has `calls` entries. Registers may
+    /// follow the chain.
     fn sample_with(calls: u64, chain: &[u64]) -> Vec<u8> {
         let words = |words: &[u64]| -> Vec<u8> {
             let octets = words.iter().flat_map(|word| word.to_ne_bytes());
@@ -177,6 +188,23 @@ mod tests {
             Record::Other(77),
         ];
         assert_eq!(read[1..], rest);
+    }
+
+    #[test]
+    fn registers_follow_the_chain() {
+        let rax = |rest: &[u64]| {
+            let octets = sample_with(3, &[&CHAIN, rest].concat());
+            match records(&octets).next() {
+                Some(Ok(Record::Sample(sample))) => (sample.rax, sample.chain().count()),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(
+            rax(&[2, 0xffff_ffff_8100_0200]),
+            (Some(0xffff_ffff_8100_0200), 2)
+        );
+        assert_eq!(rax(&[0]), (None, 2));
+        assert_eq!(rax(&[]), (None, 2));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use super::record::SAMPLE_TYPE;
+use super::record::{SAMPLE_REGISTERS, SAMPLE_TYPE};
 use super::ring::unread;
 use super::{Attributes, PERF_COUNT_SW_CPU_CLOCK, PERF_TYPE_SOFTWARE, Switch};
 use crate::error::{Error, Result};
@@ -59,6 +59,7 @@ impl CpuSampler {
             sample_type: SAMPLE_TYPE,
             flags: EXCLUDE_CALLCHAIN_USER | USE_CLOCKID,
             clock: libc::CLOCK_MONOTONIC,
+            sample_regs_intr: SAMPLE_REGISTERS,
             ..Attributes::default()
         };
         let event = super::open(attributes, cpu, &object)?;

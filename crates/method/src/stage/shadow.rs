@@ -26,21 +26,16 @@ pub struct Lateness {
 }
 
 /// Places a sample as [`place`] does, except for a shadow, which its owner gets. A sample is one if its function
-/// enables interrupts, unless its lateness is usual; or if it was later than usual. `None`: the lateness is not
-/// known. Samples that an NMI takes have no shadow; use [`place`].
+/// enables interrupts, unless its lateness is usual. `None`: the lateness is not known. Samples that an NMI takes have
+/// no shadow; use [`place`].
 #[must_use]
 pub fn place_late<'a>(stack: &[&'a str], late: Option<Lateness>, router: Router) -> Placed<'a> {
     let leaf = stack.first().map_or("", |symbol| plain(symbol));
     let enables = ENABLES.contains(&leaf) || leaf.ends_with("_irq_enable");
     let later = late.map(|late| late.ns > late.usual_ns);
-    if !enables {
-        // Interrupts were enabled by an instruction of the function itself: the time is its own.
-        let mut placed = place(stack, router);
-        placed.shadow = later == Some(true);
-        return placed;
-    }
     let owners = stack.get(1..).unwrap_or_default();
-    if later == Some(false) || owners.is_empty() {
+    // Another function is late where it enabled interrupts itself: the time is its own.
+    if !enables || later == Some(false) || owners.is_empty() {
         return place(stack, router);
     }
     let mut placed = place(owners, router);
