@@ -98,6 +98,19 @@ fn two_records_are_compared_or_refused() {
         "they differ in simulated"
     );
 
+    // What is missing is said: here the end of a run, and a trial.
+    let cut = scratch.path("cut.jsonl").display().to_string();
+    let text = std::fs::read_to_string(&slow).expect("a record");
+    let is_kept = |line: &&str| !line.contains("\"kind\":\"end\"");
+    let kept: Vec<&str> = text.lines().filter(is_kept).collect();
+    std::fs::write(&cut, kept.join("\n") + "\n").expect("a file");
+    let ended = compare(&[&[fast.as_str(), &cut], &allowed[..]].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended.error().contains("was killed, or still runs"),
+        "{ended:?}"
+    );
+
     for (words, wanted) in [
         ([fast.as_str(), &fast].as_slice(), "the same file"),
         (&[&fast], "give two records"),

@@ -86,7 +86,7 @@ fn records_are_listed_newest_first() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let lines: Vec<&str> = ended.stdout.lines().collect();
     assert!(lines[0].starts_with("begun (UTC)"), "{}", ended.stdout);
-    let runs = ["b\\nname", "a-torn", "a-old"];
+    let runs = ["b\u{fffd}name", "a-torn", "a-old"];
     for (line, run) in lines[1..4].iter().zip(runs) {
         assert!(line.contains(run) && line.contains("  4  "), "{line}");
     }
@@ -96,7 +96,7 @@ fn records_are_listed_newest_first() {
     let listed: Value = serde_json::from_str(&shelf.records("list --json").stdout).expect("JSON");
     assert_eq!(listed["others"], 5);
     let names: Vec<&Value> = (0..3).map(|place| &listed["runs"][place]["run"]).collect();
-    assert_eq!(names, ["b\nname", "a-torn", "a-old"]);
+    assert_eq!(names, ["b\u{fffd}name", "a-torn", "a-old"]);
     assert_eq!(listed["runs"][3], Value::Null);
 }
 

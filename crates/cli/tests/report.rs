@@ -58,12 +58,15 @@ fn files_that_cannot_be_read_are_said() {
     assert!(ended.error().contains("it is empty"), "{ended:?}");
     let page = fs::read_to_string(&output).expect("the page");
     assert!(page.contains("it is empty") && page.contains("All 15 trials"));
-    // A record is never written over.
-    let copy = folder.join("run.jsonl").display().to_string();
+    // A record is never written over, whatever its name.
+    let [copy, link] = ["run.jsonl", "linked"].map(|name| folder.join(name).display().to_string());
     fs::copy(golden(), &copy).expect("a copy");
-    let ended = program::run(&mut program::mpps(&["report", &copy, "-o", &copy]));
-    assert_eq!(ended.code, Some(2));
-    assert!(ended.error().contains("name another file"), "{ended:?}");
+    fs::hard_link(&copy, &link).expect("a link");
+    for output in [&copy, &link] {
+        let ended = program::run(&mut program::mpps(&["report", &copy, "-o", output]));
+        assert_eq!(ended.code, Some(2));
+        assert!(ended.error().contains("name another file"), "{ended:?}");
+    }
     let ended = program::run(&mut program::mpps(&[
         "report",
         &copy,
@@ -74,6 +77,22 @@ fn files_that_cannot_be_read_are_said() {
         ended.error().contains("name a file that can be written to"),
         "{ended:?}"
     );
+    fs::remove_dir_all(folder).expect("the folder goes");
+}
+
+#[test]
+fn a_pipe_is_not_in_the_page_and_it_says_so() {
+    let folder = folder("pipe");
+    let output = folder.join("page.html").display().to_string();
+    let mut mpps = program::mpps(&["report", "/dev/stdin", "-o", &output]);
+    let record = fs::read(golden()).expect("a record");
+    let mut child = (mpps.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()).expect("it starts");
+    let written = child.stdin.take().map(|mut pipe| pipe.write_all(&record));
+    assert!(matches!(written, Some(Ok(()))), "{written:?}");
+    assert!(child.wait().expect("it ends").success());
+    let page = fs::read_to_string(&output).expect("the page");
+    assert!(page.contains("All 15 trials"));
+    assert!(page.contains("/dev/stdin is not in this page: it is no regular file"));
     fs::remove_dir_all(folder).expect("the folder goes");
 }
 

@@ -32,6 +32,7 @@ pub mod netns;
 pub mod packet;
 pub mod perf;
 pub mod procstat;
+pub mod queue_stats;
 pub mod routes;
 pub mod setting;
 mod socket_option;

@@ -39,6 +39,7 @@ mod bed;
 mod burst;
 mod calibration;
 mod campaign;
+mod clean;
 mod comparability;
 mod compared;
 mod comparison;
@@ -98,7 +99,7 @@ pub use plan::{
     Destinations, FixedLoads, Goal, MeasuredSettings, Part, Plan, Routes, Scale, Search, Traffic,
 };
 pub use point::{LoadAboveRate, PointLine};
-pub use problem::{Problem, ReadError, What};
+pub use problem::{Lines, Problem, ReadError, What};
 pub use profile::{
     CostModel, CpuEvidence, Drops, Evidence, FoldedStack, FunctionCost, Hardware, Looking,
     PartChange, PartCost, ProfileChange, ProfileLine, ProfiledAgainst, ProfiledLoad, ProfiledWire,
@@ -119,7 +120,9 @@ pub use trial::{
     Canaries, CpuBusy, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction, Disturbance,
     Disturbed, Ledger, Queries, SizeCount, TrialLine, Windows,
 };
-pub use watched::{CpuLedger, Watched, WatchedCpu, WatchedDrop, WatchedLink, WatchedTask};
+pub use watched::{
+    CpuLedger, Watched, WatchedCpu, WatchedDrop, WatchedLink, WatchedQueue, WatchedTask,
+};
 pub use words::{
     Basis, Claim, Finding, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, ReceiverPlace,
     Recovered, SeriesEnd, Stability, ToldBy, Verdict, known,

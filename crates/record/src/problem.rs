@@ -60,8 +60,35 @@ fn next(error: &io::Error) -> &'static str {
 pub struct Problem {
     /// What it is.
     pub what: What,
-    /// Numbers of the lines it was seen at, from 1.
-    pub lines: Vec<u64>,
+    /// The lines it was seen at; `None` where it is of a whole run.
+    pub lines: Option<Lines>,
+}
+
+/// Some lines, which need not follow each other. Their numbers begin at 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lines {
+    /// The first.
+    pub first: u64,
+    /// The last.
+    pub last: u64,
+    /// How many.
+    pub count: u64,
+}
+
+impl Lines {
+    pub(crate) const fn new(line: u64) -> Self {
+        Self {
+            first: line,
+            last: line,
+            count: 1,
+        }
+    }
+
+    /// One that follows all others.
+    pub(crate) const fn add(&mut self, line: u64) {
+        self.last = line;
+        self.count += 1;
+    }
 }
 
 /// What could not be read.
@@ -100,10 +127,12 @@ pub enum What {
 /// One clear line: the place, what it is, what to do.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.lines.as_slice() {
-            [] => {}
-            [line] => write!(f, "line {line}: ")?,
-            [first, .., last] => write!(f, "{} lines, {first} to {last}: ", self.lines.len())?,
+        match self.lines {
+            None => {}
+            Some(Lines {
+                first, count: 1, ..
+            }) => write!(f, "line {first}: ")?,
+            Some(Lines { first, last, count }) => write!(f, "{count} lines, {first} to {last}: ")?,
         }
         match &self.what {
             What::Torn => f.write_str(

@@ -1,7 +1,8 @@
 //! Reads files of records: torn, old, new and mixed ones. One problem never hides what can be read.
 
+use crate::clean::{clean, is_suspect};
 use crate::kind::{Line, Run};
-use crate::problem::{Problem, ReadError, What};
+use crate::problem::{Lines, Problem, ReadError, What};
 use crate::{SCHEMA, TrialLine};
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
@@ -142,9 +143,9 @@ fn read_lines(mut reader: impl BufRead, kept: Kept) -> io::Result<Records> {
         if !whole && length as u64 == LINE_MAX {
             reader.skip_until(b'\n')?;
             records.note(What::TooLong, number);
-        } else if !line.trim_ascii().is_empty() {
+        } else if !text(&line, number).trim_ascii().is_empty() {
             let keeps_details = kept.keeps_details(trials + 1);
-            match parse(&line, whole, keeps_details) {
+            match parse(text(&line, number), whole, keeps_details) {
                 Ok(mut entry) => {
                     if let Line::Trial(trial) = &mut entry.line {
                         trials += 1;
@@ -165,7 +166,7 @@ fn read_lines(mut reader: impl BufRead, kept: Kept) -> io::Result<Records> {
         if run.begin.is_none() && run.campaign.is_none() {
             records.problems.push(Problem {
                 what: What::NoFirst(run.name.clone()),
-                lines: Vec::new(),
+                lines: None,
             });
         }
     }
@@ -267,6 +268,13 @@ fn without_details(line: &[u8]) -> serde_json::Result<Value> {
     Ok(members.into())
 }
 
+/// A line without the mark that some editors put before a file's first.
+fn text(line: &[u8], number: u64) -> &[u8] {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    let first = (number == 1).then(|| line.strip_prefix(MARK)).flatten();
+    first.unwrap_or(line)
+}
+
 /// Reads one line; `whole` says whether it has its end.
 fn parse(line: &[u8], whole: bool, keeps_details: bool) -> Result<Entry, What> {
     let value = if keeps_details {
@@ -275,13 +283,16 @@ fn parse(line: &[u8], whole: bool, keeps_details: bool) -> Result<Entry, What> {
         // What is no object is said of the whole line.
         without_details(line).or_else(|_| serde_json::from_slice(line))
     };
-    let value: Value = value.map_err(|error| {
+    let mut value: Value = value.map_err(|error| {
         if whole {
             What::NoJson(error.to_string())
         } else {
             What::Torn
         }
     })?;
+    if is_suspect(line) {
+        clean(&mut value);
+    }
     let Value::Object(mut members) = value else {
         return Err(What::NoLine);
     };
@@ -330,10 +341,13 @@ impl Records {
     /// The same problem of several lines is one.
     fn note(&mut self, what: What, line: u64) {
         match self.problems.iter_mut().find(|known| known.what == what) {
-            Some(known) => known.lines.push(line),
+            Some(Problem {
+                lines: Some(lines), ..
+            }) => lines.add(line),
+            Some(_) => {}
             None => self.problems.push(Problem {
                 what,
-                lines: vec![line],
+                lines: Some(Lines::new(line)),
             }),
         }
     }

@@ -123,6 +123,21 @@ pub struct WatchedLink {
     pub rx_drops: u64,
     /// Frames lost while sending.
     pub tx_drops: u64,
+    /// Its queues, where its driver counts their frames.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<WatchedQueue>,
+}
+
+/// The queues of an interface that have one number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WatchedQueue {
+    /// Their number, from 0.
+    pub queue: u32,
+    /// Frames received; null where there is no such queue.
+    pub rx_frames: Option<u64>,
+    /// Frames sent; null where there is no such queue.
+    pub tx_frames: Option<u64>,
 }
 
 /// Frames that the stack dropped at one place for one reason.

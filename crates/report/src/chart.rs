@@ -28,10 +28,10 @@ const BOTTOM: f64 = HEIGHT - 44.0;
 /// Colours and marks there are; then they begin again.
 pub const STYLES: usize = 8;
 /// A table has about so many rows: of a plot with more points, one in so many.
-const ROWS: usize = 600;
+const ROWS: usize = 200;
 
 /// A series of more points than this is drawn without marks that lie on another.
-const CROWDED: usize = 1_000;
+const CROWDED: usize = 100;
 /// Marks lie on each other where they share a square of this side. A mark is twice as wide.
 const CELL: f64 = 4.0;
 

@@ -8,7 +8,7 @@ for (const figure of document.querySelectorAll(".plot")) {
   figure.addEventListener("pointerover", show);
   figure.addEventListener("click", show);
 }
-const plain = (cell) => cell.textContent.replace(/[\s≥<>=%]/g, "");
+const plain = (cell) => cell.textContent.replace(/[\s≥<>=%?]/g, "");
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
   table.querySelectorAll("thead th").forEach((head, column) => {

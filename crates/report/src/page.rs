@@ -113,7 +113,7 @@ fn summary(all: &[&Run], shown: &[usize]) -> Markup {
     html! {
         h2 { "Summary" }
         @if let Some(words) = differences(shown.iter().map(|at| all[*at])) { p { (words) } }
-        div.wide { table.sortable {
+        div.wide { table.sortable.summary {
             thead { tr { @for name in COLUMNS.split(';') { th scope="col" { (name) } } } }
             tbody { @for at in shown { (rows(all[*at], &id(*at))) } }
         } }

@@ -167,6 +167,15 @@ pub fn gravest(run: &Run) -> String {
     })
 }
 
+/// A text whose commands stand in back quotes.
+fn with_code(text: &str) -> Markup {
+    html! {
+        @for (at, part) in text.split('`').enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
 fn doubts(run: &Run) -> Markup {
     let all = Raised::of_run(run);
     let (first, rest) = all.split_at(all.len().min(FIRST));
@@ -175,10 +184,10 @@ fn doubts(run: &Run) -> Markup {
             ul.doubts {
                 @for known in part {
                     li {
-                        b { (known.doubt.name) } ": " (known.told()) ". "
+                        b { (known.doubt.name) } ": " (with_code(&known.told())) ". "
                         span.note {
-                            "Why: " (known.doubt.why.trim_end_matches('.'))
-                            ". Next: " (known.doubt.next.trim_end_matches('.')) "."
+                            "Why: " (with_code(known.doubt.why.trim_end_matches('.')))
+                            ". Next: " (with_code(known.doubt.next.trim_end_matches('.'))) "."
                         }
                     }
                 }

@@ -73,13 +73,24 @@ if (flame) {
 tell("dark", matchMedia("(prefers-color-scheme: dark)").matches);
 tell("background", getComputedStyle(document.body).backgroundColor);
 tell("fits", document.documentElement.scrollWidth <= window.innerWidth);
+tell("width", window.innerWidth);
 tell("requests", performance.getEntriesByType("resource").length);
 tell("wrong", wrong.join(" "));
 const result = document.createElement("pre");
 result.id = "probe";
 result.textContent = told.join("\n");
 document.body.append(result);
+parent.postMessage(result.textContent, "*");
 </script>"#;
+/// A page with the other in a frame of a width, because a browser's window is at least 500 pixels wide.
+const FRAME: &str = r#"<script>
+onmessage = (event) => {
+  const result = document.createElement("pre");
+  result.id = "probe";
+  result.textContent = event.data;
+  document.body.append(result);
+};
+</script><body><iframe src="page.html" height="800" width="#;
 
 /// A Chromium of this machine.
 fn browser() -> Option<PathBuf> {
@@ -107,11 +118,13 @@ fn opened_at(name: &str, page: &str, (width, dark): (u32, bool)) -> Option<Vec<(
     let watched = page.replacen("<head>", &format!("<head>{WATCH}"), 1);
     let probed = watched.replacen("</body>", &format!("{PROBE}</body>"), 1);
     std::fs::write(&path, probed).expect("a file");
+    let outer = folder.join("frame.html");
+    std::fs::write(&outer, format!("{FRAME}{width}></iframe></body>")).expect("a file");
     let ended = Command::new("timeout")
         .arg("120")
         .arg(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
-        .arg(format!("--window-size={width},800"))
+        .arg(format!("--window-size={},900", width + 40))
         // Chromium's number of the scheme that a page is asked for.
         .arg(format!(
             "--blink-settings=preferredColorScheme={}",
@@ -122,7 +135,8 @@ fn opened_at(name: &str, page: &str, (width, dark): (u32, bool)) -> Option<Vec<(
             "--user-data-dir={}",
             folder.join("profile").display()
         ))
-        .arg(&path)
+        .arg("--virtual-time-budget=20000")
+        .arg(&outer)
         .output()
         .expect("the browser starts");
     let (page, log) = (
@@ -232,13 +246,16 @@ fn a_browser_shows_one_run() {
 #[test]
 fn a_page_fits_each_width_light_and_dark() {
     let page = page(vec![source("run.jsonl", golden().as_bytes())]);
-    let looks = [(400, false), (400, true), (900, true), (1400, false)];
+    let looks = [(360, false), (360, true), (900, true), (1400, false)];
     let mut backgrounds = Vec::new();
     for (width, dark) in looks {
         let Some(told) = opened_at(&format!("at-{width}-{dark}"), &page, (width, dark)) else {
             return;
         };
-        check(&told, &[("dark", &dark.to_string())]);
+        check(
+            &told,
+            &[("dark", &dark.to_string()), ("width", &width.to_string())],
+        );
         let background = told.into_iter().find(|(name, _)| name == "background");
         backgrounds.extend(background);
     }

@@ -4,7 +4,9 @@
 use super::explained::tables;
 use super::headed;
 use super::wrap::prose;
-use mpps_record::{CpuLedger, ProfileLine, ProfiledLoad, Watched, WatchedCpu, WatchedLink};
+use mpps_record::{
+    CpuLedger, ProfileLine, ProfiledLoad, Watched, WatchedCpu, WatchedLink, WatchedQueue,
+};
 use mpps_report::number::{self, Known};
 use std::cmp::Reverse;
 
@@ -126,14 +128,33 @@ fn links(watched: &Watched, verbose: bool) -> String {
     let mut links: Vec<&WatchedLink> = watched.links.iter().collect();
     links.retain(|link| verbose || events(link) > 0);
     links.sort_by_key(|link| Reverse(events(link)));
-    let row = |link: &&WatchedLink| {
+    let rows = |link: &WatchedLink| {
         let [rx, tx, lost_in, lost_out] = counts(link).map(|count| rate(count, watched));
-        [link.name.clone(), rx, tx, lost_in, lost_out]
+        let all = [link.name.clone(), rx, tx, lost_in, lost_out];
+        // One queue has what its interface has.
+        let has_several = link.queues.len() > 1 || verbose;
+        let queue = |queue: &WatchedQueue| {
+            let [rx, tx] = [queue.rx_frames, queue.tx_frames]
+                .map(|count| count.map_or_else(String::new, |count| rate(count, watched)));
+            [
+                format!("  queue {}", queue.queue),
+                rx,
+                tx,
+                String::new(),
+                String::new(),
+            ]
+        };
+        let queues = link.queues.iter().filter(|_| has_several).map(queue);
+        std::iter::once(all).chain(queues).collect::<Vec<_>>()
     };
     let none = ["none had a frame", "", "", "", ""].map(str::to_owned);
     let none = links.is_empty().then_some(none);
     let head = "interface;in/s;out/s;lost in/s;lost out/s";
-    headed(head, links.iter().map(row).chain(none), &[0])
+    headed(
+        head,
+        links.iter().flat_map(|link| rows(link)).chain(none),
+        &[0],
+    )
 }
 
 fn drops(watched: &Watched, verbose: bool) -> String {

@@ -12,10 +12,10 @@ use mpps_record::{
     Comparability, Difference, Doubt, PointLine, RUNS_ALIKE, Refusal, ResultLine, Run, RunLine,
     SCHEMA, Terms, check_profiles, compare_points, compare_results, read_to_show,
 };
-use mpps_report::{number, profile_change};
+use mpps_report::{missing_trials, number, profile_change};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A run that has ended, and its record.
 struct Finished {
@@ -40,6 +40,8 @@ struct Found {
 const SHOWN: usize = 4;
 /// Values up to this length are shown, octets.
 const SHORT: usize = 32;
+/// Conditions that no flag decides: the machine's state while the maximum was measured.
+const STATE: [&str; 2] = ["max_forwarding_cpu_distance_ns", "max_forwarding_work_ns"];
 /// Of a frame size that only one record has.
 const NO_SIZE: Refusal = Refusal::Lacks("result of this frame size");
 
@@ -53,13 +55,17 @@ pub fn run(args: &FinishedArgs, json: bool) -> Result<Exit> {
     };
     let (one, other) = (records::path(one)?, records::path(other)?);
     check_names(&args.may_differ)?;
-    let is_same = same_file(&one, &other);
+    let shown = [&one, &other]
+        .map(|path| path.display().to_string())
+        .join(" and ");
+    ensure!(
+        !records::same_file(&one, &other),
+        "{shown} are the same file: compare two runs"
+    );
     let (one, other) = (Finished::read(one)?, Finished::read(other)?);
     ensure!(
-        !is_same && one.run.name != other.run.name,
-        "{} and {} are the same file or hold the same run, {}: compare two runs",
-        one.path.display(),
-        other.path.display(),
+        one.run.name != other.run.name,
+        "{shown} hold the same run, {}: compare two runs",
         one.run.name
     );
     let may_differ: Vec<&str> = args.may_differ.iter().map(String::as_str).collect();
@@ -73,7 +79,7 @@ pub fn run(args: &FinishedArgs, json: bool) -> Result<Exit> {
     if compared.iter().all(|(_, found)| found.is_err()) {
         let refusal = compared.iter().find_map(|(_, found)| found.as_ref().err());
         let told = refusal.map(|refusal| refused(refusal, &one, &other));
-        bail!("{}", told.unwrap_or_default());
+        bail!("{}", told.transpose()?.unwrap_or_default());
     }
     // What could not be compared may be slower than is allowed.
     let refused = match args.fail_if_slower {
@@ -87,17 +93,18 @@ pub fn run(args: &FinishedArgs, json: bool) -> Result<Exit> {
     Ok(exits.fold(Exit::Measured, Exit::worse))
 }
 
-/// Refuses names that no record has.
-fn check_names(names: &[String]) -> Result<()> {
+/// Conditions that may differ where that is what a user compares.
+fn known_names() -> Result<Vec<String>> {
     let known = serde_json::to_value(Comparability::default())?;
     let known = known.as_object().map(|members| members.keys().cloned());
-    let known: Vec<String> = known
-        .into_iter()
-        .flatten()
-        .filter(|name| name != "key")
-        // The only condition of a result line.
-        .chain(["burnt_ns".to_owned()])
-        .collect();
+    let known = known.into_iter().flatten().filter(|name| name != "key");
+    // The only condition of a result line.
+    Ok(known.chain(["burnt_ns".to_owned()]).collect())
+}
+
+/// Refuses names that no record has.
+fn check_names(names: &[String]) -> Result<()> {
+    let known = known_names()?;
     for name in names {
         ensure!(
             known.contains(name),
@@ -106,13 +113,6 @@ fn check_names(names: &[String]) -> Result<()> {
         );
     }
     Ok(())
-}
-
-fn same_file(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
-    real(one)
-        .zip(real(other))
-        .is_some_and(|(one, other)| one == other)
 }
 
 impl Finished {
@@ -132,6 +132,15 @@ impl Finished {
             true => format!("{shown} is a comparison itself, whose differences hold between its own variants, on its machine at its time: mpps report puts those of several records on one page; give all set-ups to one mpps compare (--a, --b, --c)"),
             false => format!("{shown} has no result of mpps throughput, mpps fib-scale or mpps explain, those that can be compared afterwards"),
         })?;
+        let all_runs = [&run];
+        let lacks = missing_trials(&run, &all_runs);
+        let killed = run
+            .end
+            .is_none()
+            .then(|| "was killed, or still runs".to_owned());
+        for what in killed.into_iter().chain(lacks) {
+            terminal::error(&format!("{shown}: run {} {what}", run.name));
+        }
         if all > 1 {
             let name = &run.name;
             terminal::note(&format!("{shown} has {all} runs: {name} is compared"));
@@ -291,27 +300,34 @@ fn show(
 }
 
 /// Why nothing was compared, and what to do.
-fn refused(refusal: &Refusal, one: &Finished, other: &Finished) -> String {
+fn refused(refusal: &Refusal, one: &Finished, other: &Finished) -> Result<String> {
     let [first, second] = [one, other].map(|finished| finished.path.display());
     let head = format!("{first} and {second} cannot be compared: ");
     let Refusal::Differ(members) = refusal else {
-        return format!("{head}{refusal}: measure it again");
+        return Ok(format!("{head}{refusal}: measure it again"));
     };
+    let known = known_names()?;
+    let may_differ = members.iter().all(|name| known.contains(name));
+    let is_state = members.iter().all(|name| STATE.contains(&name.as_str()));
     let shown = members.iter().take(SHOWN);
     let shown = shown.map(|name| with_values(name, &one.run, &other.run));
     let shown: Vec<String> = shown.collect();
     let shown = shown.join(", ");
-    match members.len() {
-        ..=SHOWN => format!(
+    Ok(match members.len() {
+        _ if is_state => format!(
+            "{head}they differ in {shown}: the machine was in another state, so measure again, or in turns (mpps compare --a --b)"
+        ),
+        ..=SHOWN if may_differ => format!(
             "{head}they differ in {shown}: measure both alike, or give --may-differ {} if that is what you compare",
             members.join(",")
         ),
+        ..=SHOWN => format!("{head}they differ in {shown}: measure both alike"),
         all => format!(
             "{head}they differ in {shown} and {} more: they are of two machines, builds or kinds of traffic, so measure \
              both alike",
             all - SHOWN
         ),
-    }
+    })
 }
 
 /// A condition with its value in both runs, where these are short.

@@ -52,6 +52,21 @@ pub fn path(record: &Path) -> Result<PathBuf> {
     }
 }
 
+/// Whether both paths lead to one file, by whatever name.
+pub fn same_file(one: &Path, other: &Path) -> bool {
+    let file = |path: &Path| {
+        #[cfg(unix)]
+        let id = std::fs::metadata(path).ok().map(|file| {
+            use std::os::unix::fs::MetadataExt;
+            (file.dev(), file.ino())
+        });
+        #[cfg(not(unix))]
+        let id = path.canonicalize().ok();
+        id
+    };
+    file(one).is_some_and(|one| file(other) == Some(one))
+}
+
 /// Removes what is old, says it, and goes on where one cannot be removed.
 fn prune(folder: &Path, args: &PruneArgs) -> Result<Exit> {
     let shelf = Shelf::read(folder)?;

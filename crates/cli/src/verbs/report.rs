@@ -24,7 +24,10 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
         (named, _) => named.clone(),
     };
     if let Some(output) = &output
-        && args.records.iter().any(|path| same_file(path, output))
+        && args
+            .records
+            .iter()
+            .any(|path| records::same_file(path, output))
     {
         let output = output.display();
         bail!("{output} is a record: name another file to write to (--output)");
@@ -151,16 +154,16 @@ fn source(path: &Path, format: ReportFormat) -> Source {
     let records = mpps_record::read_to_report(path).map_err(|error| error.to_string());
     let kept = records.is_ok() && format == ReportFormat::Html;
     let opened = path.to_owned();
-    let open = move || Ok(Box::new(BufReader::new(File::open(&opened)?)) as Box<dyn BufRead>);
+    let is_file = path.metadata().is_ok_and(|file| file.is_file());
+    let open = move || match is_file {
+        true => Ok(Box::new(BufReader::new(File::open(&opened)?)) as Box<dyn BufRead>),
+        false => Err(io::Error::other(
+            "it is no regular file, so it was read only once",
+        )),
+    };
     Source {
         name: path.display().to_string(),
         records,
         raw: kept.then(|| Raw::new(open)),
     }
-}
-
-/// Whether both paths lead to one file.
-fn same_file(one: &Path, other: &Path) -> bool {
-    let whole = |path: &Path| path.canonicalize().ok();
-    whole(one).is_some_and(|one| whole(other) == Some(one))
 }

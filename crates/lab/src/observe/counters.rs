@@ -1,8 +1,9 @@
 //! What the kernel counts by itself: CPU times, packets and interrupts of each CPU, frames of each interface.
 
 use mpps_linux::procstat::{self, CpuTimes, Softnet};
+use mpps_linux::queue_stats::{self, Direction, QueueStats};
 use mpps_linux::{Result, links};
-use mpps_record::{Watched, WatchedCpu, WatchedLink};
+use mpps_record::{Watched, WatchedCpu, WatchedLink, WatchedQueue};
 use std::collections::BTreeMap;
 
 /// All of them at one moment.
@@ -82,6 +83,8 @@ impl AtCpu {
 /// All interfaces that are up, but for loopbacks.
 fn interfaces() -> Result<Vec<WatchedLink>> {
     let mut found = Vec::new();
+    // Older kernels have no such counts.
+    let by_queue = queue_stats::all().unwrap_or_default();
     for link in links::list()? {
         if link.loopback || !link.up {
             continue;
@@ -92,6 +95,7 @@ fn interfaces() -> Result<Vec<WatchedLink>> {
         };
         let is_end = matches!(link.kind.as_deref(), None | Some("veth" | "tun" | "netkit"));
         found.push(WatchedLink {
+            queues: queues(&by_queue, link.index),
             name: link.name,
             counted: is_end,
             kind: link.kind,
@@ -104,6 +108,33 @@ fn interfaces() -> Result<Vec<WatchedLink>> {
     Ok(found)
 }
 
+/// The queues of a link, by number.
+fn queues(all: &[QueueStats], ifindex: u32) -> Vec<WatchedQueue> {
+    let mut found: BTreeMap<u32, WatchedQueue> = BTreeMap::new();
+    for of in all.iter().filter(|of| of.ifindex == ifindex) {
+        let queue = found.entry(of.queue).or_default();
+        queue.queue = of.queue;
+        match of.direction {
+            Direction::Receive => queue.rx_frames = Some(of.packets),
+            Direction::Transmit => queue.tx_frames = Some(of.packets),
+        }
+    }
+    found.into_values().collect()
+}
+
+/// What a queue counted since; nothing where its driver began anew.
+fn added_to(queue: &WatchedQueue, before: Option<&WatchedQueue>) -> WatchedQueue {
+    let since = |of: fn(&WatchedQueue) -> Option<u64>| {
+        let then = before.and_then(of).unwrap_or(0);
+        of(queue).map(|now| now.checked_sub(then).unwrap_or(now))
+    };
+    WatchedQueue {
+        queue: queue.queue,
+        rx_frames: since(|queue| queue.rx_frames),
+        tx_frames: since(|queue| queue.tx_frames),
+    }
+}
+
 /// What a link counted since. One that is new, or whose counts began again, has what it shows.
 fn added(link: &WatchedLink, before: &[WatchedLink]) -> WatchedLink {
     let then = before.iter().find(|then| then.name == link.name);
@@ -111,7 +142,12 @@ fn added(link: &WatchedLink, before: &[WatchedLink]) -> WatchedLink {
         let then = then.map_or(0, count);
         count(link).checked_sub(then).unwrap_or_else(|| count(link))
     };
+    let queue = |queue: &WatchedQueue| {
+        let then = then.and_then(|then| then.queues.iter().find(|then| then.queue == queue.queue));
+        added_to(queue, then)
+    };
     WatchedLink {
+        queues: link.queues.iter().map(queue).collect(),
         rx_frames: since(|link| link.rx_frames),
         tx_frames: since(|link| link.tx_frames),
         rx_drops: since(|link| link.rx_drops),
@@ -143,6 +179,33 @@ mod tests {
         };
         let cpus = (0..).zip(packets.map(at_cpu)).collect();
         Counters { cpus, links }
+    }
+
+    #[test]
+    fn queues_are_counted_by_number() {
+        let of = |direction, queue, packets| QueueStats {
+            ifindex: 2,
+            direction,
+            queue,
+            packets,
+        };
+        let (rx, tx) = (Direction::Receive, Direction::Transmit);
+        let other = QueueStats {
+            ifindex: 3,
+            ..of(rx, 0, 99)
+        };
+        let at = |packets| {
+            let all = [of(rx, 0, packets), other, of(tx, 0, 7), of(rx, 1, 5)];
+            WatchedLink {
+                queues: queues(&all, 2),
+                ..link("a", 0, true)
+            }
+        };
+        let found = added(&at(30), &[at(10)]).queues;
+        let found: Vec<_> = (found.iter())
+            .map(|of| (of.queue, of.rx_frames, of.tx_frames))
+            .collect();
+        assert_eq!(found, [(0, Some(20), Some(0)), (1, Some(0), None)]);
     }
 
     #[test]

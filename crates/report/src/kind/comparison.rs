@@ -53,7 +53,7 @@ impl Shown for Vec<ComparisonLine> {
     }
 
     fn hidden_plots(&self) -> &[TrialPlot] {
-        &[TrialPlot::Latency]
+        &[TrialPlot::Search, TrialPlot::Latency]
     }
 }
 
