@@ -21,7 +21,8 @@ def row(line, planted):
     if not change:
         return f"| {planted} | {against.get('why') or line.get('why') or 'no pair counts'} | | | | |"
     spun = [side.get("burnt_measured_ns") for side in (line, against)]
-    spun = f"{spun[0] - spun[1]:.1f}" if None not in spun else ""
+    # A program that is told to spin 0 ns has no measured spin.
+    spun = f"{spun[0] - (spun[1] or 0):.1f}" if spun[0] else ""
     others = [part for part in change["stages"] if not part["seen"]]
     most = max((abs(part["ns"]["median"]) for part in others), default=0)
     cells = [planted, spun, seen(change["stages"]), seen(change["causes"]), f"{most:.0f}", span(change["router"])]
