@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-/// Members that hold a file, with its lines and tabs: a set-up script, the plan of a campaign.
-const FILES: [&str; 2] = ["text", "plan"];
+/// Members that hold text of several lines: a set-up script and what it printed, the plan of a campaign.
+const FILES: [&str; 3] = ["text", "plan", "output"];
 
 /// Whether a line of JSON may have such a character: one that is escaped, DEL, or one of those after it.
 pub fn is_suspect(line: &[u8]) -> bool {
@@ -28,7 +28,7 @@ fn member((mut name, mut value): (String, Value)) -> (String, Value) {
     replace(&mut name, |_| false);
     match &mut value {
         Value::String(text) if FILES.contains(&name.as_str()) => {
-            replace(text, |one| matches!(one, '\n' | '\t'))
+            replace(text, |one| matches!(one, '\r' | '\n' | '\t'))
         }
         value => clean(value),
     }
@@ -52,12 +52,12 @@ mod tests {
     fn control_characters_are_replaced() {
         let mut value = json!({
             "frame": "\u{1b}[31mX\nY",
-            "a\rb": [{ "text": "#!/bin/sh\n\techo \u{9b}2J\n" }, "µ"],
+            "a\rb": [{ "text": "#!/bin/sh\r\n\techo \u{9b}2J\n" }, "µ"],
         });
         clean(&mut value);
         let wanted = json!({
             "frame": "\u{fffd}[31mX\u{fffd}Y",
-            "a\u{fffd}b": [{ "text": "#!/bin/sh\n\techo \u{fffd}2J\n" }, "µ"],
+            "a\u{fffd}b": [{ "text": "#!/bin/sh\r\n\techo \u{fffd}2J\n" }, "µ"],
         });
         assert_eq!(value, wanted);
     }

@@ -50,7 +50,7 @@ pub fn sentence(line: &ProfileLine) -> String {
     let mut parts: Vec<String> = named.collect();
     let ns: f64 = rest.iter().map(|(_, ns)| ns.median).sum();
     parts.extend((ns.abs() >= 0.5).then(|| match ns < 0.0 {
-        true => format!("less {:.0} that the wire takes more in other stages", -ns),
+        true => format!("the rest {ns:.0}, because a wire takes more there"),
         false => format!("the rest {ns:.0}"),
     }));
     let fps = load.forwarding_fps;
@@ -272,7 +272,7 @@ fn samples(load: &ProfiledLoad) -> String {
         format!(" cover {} of the busy time", number::percent(seen))
     });
     format!(
-        "{}{trials}{seen}{lost}. No rule places {} of the time. {} was sampled late, because interrupts were off: it counts for what had turned them off.",
+        "{}{trials}{seen}{lost}. No rule places {} of the time. {} was sampled late, because interrupts were off: it is given to the function that turned them off.",
         number::plural(load.samples as usize, "sample"),
         number::percent_or_under(load.unclassified_share),
         number::percent_or_under(load.shadow_share),

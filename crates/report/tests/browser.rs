@@ -1,6 +1,7 @@
 //! A browser opens the page: no error, no request, every point drawn, sorting and filtering work, a phone's width fits.
 
 use crate::support::{campaign, curve, file, golden, lines, long, page, source};
+use mpps_report::profile;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -108,23 +109,34 @@ fn opened(name: &str, page: &str) -> Option<Vec<(String, String)>> {
 
 /// The same at a width, light or dark.
 fn opened_at(name: &str, page: &str, (width, dark): (u32, bool)) -> Option<Vec<(String, String)>> {
+    let watched = page.replacen("<head>", &format!("<head>{WATCH}"), 1);
+    let probed = watched.replacen("</body>", &format!("{PROBE}</body>"), 1);
+    let frame = format!("{FRAME}{width}></iframe></body>");
+    let files = [("frame.html", frame.as_str()), ("page.html", &probed)];
+    let told = dumped(name, files.as_slice(), (width + 40, dark))?;
+    let told = told.lines().filter_map(|line| line.rsplit_once('='));
+    Some(
+        told.map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+    )
+}
+
+/// What the first of these files told in its element `probe`, opened in a window of a width, light or dark.
+fn dumped(name: &str, files: &[(&str, &str)], (width, dark): (u32, bool)) -> Option<String> {
     let Some(browser) = browser() else {
         println!("SKIP: needs a Chromium in PATH (apt-get install chromium)");
         return None;
     };
     let folder = std::env::temp_dir().join(format!("mpps-report-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
-    let path = folder.join("page.html");
-    let watched = page.replacen("<head>", &format!("<head>{WATCH}"), 1);
-    let probed = watched.replacen("</body>", &format!("{PROBE}</body>"), 1);
-    std::fs::write(&path, probed).expect("a file");
-    let outer = folder.join("frame.html");
-    std::fs::write(&outer, format!("{FRAME}{width}></iframe></body>")).expect("a file");
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text).expect("a file");
+    }
     let ended = Command::new("timeout")
         .arg("120")
         .arg(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
-        .arg(format!("--window-size={},900", width + 40))
+        .arg(format!("--window-size={width},900"))
         // Chromium's number of the scheme that a page is asked for.
         .arg(format!(
             "--blink-settings=preferredColorScheme={}",
@@ -136,7 +148,7 @@ fn opened_at(name: &str, page: &str, (width, dark): (u32, bool)) -> Option<Vec<(
             folder.join("profile").display()
         ))
         .arg("--virtual-time-budget=20000")
-        .arg(&outer)
+        .arg(folder.join(files[0].0))
         .output()
         .expect("the browser starts");
     let (page, log) = (
@@ -149,14 +161,33 @@ fn opened_at(name: &str, page: &str, (width, dark): (u32, bool)) -> Option<Vec<(
         .filter(|line| line.contains("CONSOLE"))
         .collect();
     assert_eq!(said, [""; 0]);
-    let told = page.split_once("<pre id=\"probe\">").map(|(_, rest)| rest);
+    let told = page.split_once("id=\"probe\">").map(|(_, rest)| rest);
     let told = told.unwrap_or_else(|| panic!("no answer of the page: {log}"));
-    let told = told.split_once("</pre>").expect("an end").0;
-    let told = told.lines().filter_map(|line| line.rsplit_once('='));
-    Some(
-        told.map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect(),
-    )
+    let (told, _) = told.split_once("</").expect("an end");
+    Some(told.to_owned())
+}
+
+/// By itself too a flame graph has its frames, and one that is clicked at fills it.
+#[test]
+fn a_browser_opens_a_flame_graph_alone() {
+    const CLICK: &str = r#"<script>
+const frames = [...document.querySelectorAll(".f")];
+const width = (frame) => Number(frame.querySelector("rect").getAttribute("width"));
+const leaf = frames.find((frame) => frame.dataset.name === "fib_table_lookup"), before = width(leaf);
+leaf.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+const told = document.createElementNS("http://www.w3.org/2000/svg", "text");
+told.id = "probe";
+told.textContent = `${frames.filter((frame) => frame.querySelector("title")).length} frames, ` +
+  (width(leaf) > 2 * before ? "enlarged" : "as before");
+document.documentElement.append(told);
+</script></svg>"#;
+    let source = source("run.jsonl", lines::profiles().as_bytes());
+    let records = source.records.expect("records");
+    let svg = profile::flame(&records.runs[0].profiles).expect("stacks");
+    let svg = svg.replace("</svg>", CLICK);
+    if let Some(told) = dumped("flame", &[("flame.svg", &svg)], (1300, false)) {
+        assert_eq!(told, "13 frames, enlarged");
+    }
 }
 
 /// The text of a printed page. `None` where a tool is missing.

@@ -250,8 +250,8 @@ fn a_profile_says_where_the_time_goes() {
          The router's CPU limits.",
         "1518 B: no cost by stage: no sample came.",
         "70\u{202f}000 samples in 3 trials cover 99.8 % of the busy time, 3 found no room. \
-         No rule places 0.4 % of the time. 12 % was sampled late, because interrupts were off: it counts for what had \
-         turned them off.",
+         No rule places 0.4 % of the time. 12 % was sampled late, because interrupts were off: it is given to the \
+         function that turned them off.",
         "Placed by no rule: nobody_knows 2 ns.",
         "Model: 690 ns a frame, 2600 ns a wake-up, 120 ns a frame while the sender waits; fitted to 40 windows below \
          saturation in 5 trials whose loads took turns (within 4 ns). These trials cannot separate these costs: poll. It \

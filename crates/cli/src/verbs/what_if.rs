@@ -2,7 +2,7 @@
 
 use crate::outcome::json;
 use crate::terminal;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use mpps_method::sweep::{Answer, Axis, Basis, Fit, Measured, Memory, WhatIf};
 use mpps_record::{Interval, LimitedBy, ProfileLine, ProfiledLoad, Run, SweepLine, SweepPoint};
 use mpps_report::{number, sweep};
@@ -40,28 +40,8 @@ fn basis(runs: &[&Run], asked: &WhatIf) -> Result<(Basis, String, Vec<String>)> 
     let fitted: Vec<(Fit, &SweepPoint)> = sweeps.iter().filter_map(|line| fit(line)).collect();
     let warned = sweeps.iter().flat_map(|line| line.distrust.iter().cloned());
     let warned = warned.collect();
-    if let Some((fit, point)) = fitted.first() {
-        let is_fitted = |axis: Axis| fitted.iter().any(|(fit, _)| fit.axis == axis);
-        let goes = asked.places.iter().any(|&(axis, _)| is_fitted(axis));
-        let (how, frame_ns) = match goes {
-            true => ("fitted", fit_at(fit, point.value)),
-            false => ("measured", ends(point.load.frame_ns)),
-        };
-        let from = format!(
-            "the {how} cost at {}{}",
-            place(fit.axis, point.value),
-            number::frame(&point.frame)
-        );
-        let basis = Basis {
-            frame_ns,
-            cores: f64::from(point.cores),
-            hertz: clock,
-            fits: fitted
-                .into_iter()
-                .map(|(fit, at)| (fit, at.value))
-                .collect(),
-        };
-        return Ok((basis, from, warned));
+    if !fitted.is_empty() {
+        return swept(fitted, clock, asked, warned);
     }
     let profiles = runs.iter().flat_map(|run| &run.profiles);
     let (watched, on_bed): (Vec<_>, Vec<_>) = profiles.partition(|line| line.watched.is_some());
@@ -95,6 +75,40 @@ fn basis(runs: &[&Run], asked: &WhatIf) -> Result<(Basis, String, Vec<String>)> 
         fits: Vec::new(),
     };
     let from = format!("the measured cost at {}", number::frame(&line.frame));
+    Ok((basis, from, warned))
+}
+
+/// The lowest place of the first of these sweeps, each with its fit.
+fn swept(
+    fitted: Vec<(Fit, &SweepPoint)>,
+    hertz: Option<f64>,
+    asked: &WhatIf,
+    warned: Vec<String>,
+) -> Result<(Basis, String, Vec<String>)> {
+    let (fit, point) = fitted.first().context("a fit")?;
+    let is_fitted = |axis: Axis| fitted.iter().any(|(fit, _)| fit.axis == axis);
+    // What speaks against a fit says nothing of a measured cost.
+    let (how, frame_ns, warned) = match asked.places.iter().any(|&(axis, _)| is_fitted(axis)) {
+        true => ("fitted", fit_at(fit, point.value), warned),
+        false => {
+            let warned = beds_part(&point.load).into_iter().collect();
+            ("measured", ends(point.load.frame_ns), warned)
+        }
+    };
+    let from = format!(
+        "the {how} cost at {}{}",
+        place(fit.axis, point.value),
+        number::frame(&point.frame)
+    );
+    let basis = Basis {
+        frame_ns,
+        cores: f64::from(point.cores),
+        hertz,
+        fits: fitted
+            .into_iter()
+            .map(|(fit, at)| (fit, at.value))
+            .collect(),
+    };
     Ok((basis, from, warned))
 }
 

@@ -98,8 +98,7 @@ fn unclassified(load: &ProfiledLoad) -> Option<Doubt> {
                 .unwrap_or_default()
                 .join(", ")
         ),
-        why: "This time is counted as other, although it may be of another stage. The stack of a retpoline \
-              (__x86_indirect_thunk) names no caller.",
+        why: "This time is counted as other, although it may be of another stage.",
         next: "Read the flame graph for the callers of these functions.",
     })
 }

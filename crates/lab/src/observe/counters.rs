@@ -122,7 +122,7 @@ fn queues(all: &[QueueStats], ifindex: u32) -> Vec<WatchedQueue> {
     found.into_values().collect()
 }
 
-/// What a queue counted since; nothing where its driver began anew.
+/// What a queue counted since; all that it shows where its driver began anew.
 fn added_to(queue: &WatchedQueue, before: Option<&WatchedQueue>) -> WatchedQueue {
     let since = |of: fn(&WatchedQueue) -> Option<u64>| {
         let then = before.and_then(of).unwrap_or(0);
@@ -146,8 +146,11 @@ fn added(link: &WatchedLink, before: &[WatchedLink]) -> WatchedLink {
         let then = then.and_then(|then| then.queues.iter().find(|then| then.queue == queue.queue));
         added_to(queue, then)
     };
+    // Where nobody read them before, they would be counts since the driver began.
+    let were_read = then.is_none_or(|then| !then.queues.is_empty());
+    let queues = link.queues.iter().filter(|_| were_read);
     WatchedLink {
-        queues: link.queues.iter().map(queue).collect(),
+        queues: queues.map(queue).collect(),
         rx_frames: since(|link| link.rx_frames),
         tx_frames: since(|link| link.tx_frames),
         rx_drops: since(|link| link.rx_drops),

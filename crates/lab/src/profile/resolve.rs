@@ -142,26 +142,29 @@ impl<'a> Names<'a> {
         if !sample.in_kernel {
             return [SymbolId::USER].into();
         }
-        let mut calls = sample.chain();
-        let ran = calls.next().unwrap_or(sample.ip);
-        // A return address may lie behind the end of the function that called.
-        let callers = calls.map(|address| address.saturating_sub(1));
-        let addresses = std::iter::once(ran).chain(callers);
-        let mut stack: Vec<SymbolId> = addresses.map(|address| self.find(address)).collect();
-        if let ([thunk], Some(called)) = (&stack[..], sample.rax)
-            && self.is_retpoline(*thunk)
-        {
-            // The time of an indirect call is that of what it calls. Its caller is not known.
-            let called = self.find(called);
+        let mut calls = sample.chain().peekable();
+        let ran = self.find(calls.next().unwrap_or(sample.ip));
+        let mut stack = vec![ran];
+        if let Some(target) = sample.rax.filter(|_| self.is_retpoline(ran)) {
+            // The time of an indirect call is that of what it calls. A retpoline puts that function where a return address
+            // is expected. Until then the caller is on the stack, and after it often nobody.
+            calls.next_if_eq(&target);
+            let called = self.find(target);
             stack.extend((called != SymbolId::UNKNOWN).then_some(called));
         }
+        // A return address may lie behind the end of the function that called.
+        stack.extend(calls.map(|address| self.find(address.saturating_sub(1))));
         stack.into()
     }
 
-    /// Whether this is a retpoline that jumps to what register RAX holds.
+    /// Whether this is a retpoline that jumps to what register RAX holds: the first of the kernel's array of them.
     fn is_retpoline(&self, symbol: SymbolId) -> bool {
         let name = self.names.get(symbol.0 as usize);
-        name.is_some_and(|name| name.ends_with("__x86_indirect_thunk_rax"))
+        let plain = name.map(|name| name.trim_start_matches("__pi_"));
+        matches!(
+            plain,
+            Some("__x86_indirect_thunk_rax" | "__x86_indirect_thunk_array")
+        )
     }
 
     fn find(&mut self, address: u64) -> SymbolId {

@@ -16,7 +16,8 @@ const MUCH_MORE: f64 = 2.0;
 pub struct Forwards {
     /// The most, or that of a set-up that has its load, frames/s.
     pub most: f64,
-    /// What it forwarded in the last trial: first ones may be faster, before the kernel's tables are full.
+    /// What it forwarded in the last undisturbed windows: the first may be faster, before the kernel's tables are full. 0
+    /// where there were none.
     pub last: f64,
     /// Whether the last undisturbed windows were of a load that it could not take.
     pub is_known: bool,
@@ -49,8 +50,8 @@ impl Forwards {
             self.forwards_all = !tester_ends_first && !is_overloaded(block, rate);
             self.is_known = !self.forwards_all;
         }
-        self.last = found.unwrap_or(whole_fps);
-        self.raise_to(self.last);
+        self.last = found.unwrap_or(self.last);
+        self.raise_to(found.unwrap_or(whole_fps));
     }
 
     /// Raises the rate to one that was seen.

@@ -16,7 +16,7 @@ use mpps_method::statistics::median;
 use mpps_record::{Alias, Interaction, Screen, SettingEffect};
 
 /// A setting worth more than this factor takes turns alone: half of all turns would cost so much more, and errors grow with
-/// the cost. Under a full table conntrack and 100 rules, about twice each, hid the 16 ns of rp_filter.
+/// the cost.
 const APART: f64 = 1.5;
 /// Turns between two of the bed as it stands.
 const CONTROL_EVERY: usize = 6;
@@ -137,7 +137,9 @@ fn set_apart(tried: &mut [Tried<'_>]) -> Result<(), JobError> {
         let with = one.toggles.iter().find_map(|toggle| toggle.with);
         one.alone = match with {
             Some(with) => Some(format!("it needs {with} at both levels")),
-            None if high > APART * low => Some(format!("it is worth a factor of over {APART}")),
+            None if low > 0.0 && high > APART * low => {
+                Some(format!("it is worth a factor of over {APART}"))
+            }
             None => apart_from(one.id(), &ids)
                 .map(|other| format!("nothing is forwarded with it and {other}")),
         };

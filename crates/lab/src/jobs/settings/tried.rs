@@ -32,7 +32,7 @@ pub(super) struct Tried<'bed> {
     names: [String; 2],
     /// The most that each level was seen to forward, frames/s.
     pub most: [f64; 2],
-    /// What each forwarded in the last of its first trials, frames/s.
+    /// What each forwarded in the last of its first trials that was undisturbed, frames/s; 0 where none was.
     pub last: [f64; 2],
     pub measure: Measure,
     comparison: Option<Comparison>,
@@ -122,7 +122,8 @@ impl<'bed> Tried<'bed> {
             for (at, trials) in known.iter().enumerate() {
                 let forwarded = || trials.iter().map(Recorded::forwarded);
                 self.most[at] = forwarded().fold(0.0, f64::max);
-                self.last[at] = forwarded().next_back().unwrap_or(0.0);
+                let undisturbed = trials.iter().rev().find_map(|one| rate(&one.overload));
+                self.last[at] = undisturbed.unwrap_or(0.0);
                 if trials.first().is_some_and(|first| first.lost_nothing) {
                     self.measure = Measure::Cost;
                 }
