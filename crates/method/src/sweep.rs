@@ -2,7 +2,8 @@
 //! at others: cost = constant + slope * x, for each stage.
 //!
 //! `x` is the frame's octets, or the cores beside the first, or, where a look-up's data grow, the time of one memory
-//! access to a working set of so many items: measured latencies give the shape, and the size of an item is fitted.
+//! access to a working set of so many items: measured latencies give the shape, and the size of an item is fitted. Where
+//! none fits as well, `x` goes from place to place along the logarithm of their number ([`Fit::is_between`]).
 //!
 //! ```
 //! use mpps_method::sweep::{Axis, Fit, Measured, Memory};
@@ -92,16 +93,8 @@ impl Memory {
     /// The time at a size: between two sizes along the logarithm, beyond the ends as at the end.
     #[must_use]
     pub fn latency_ns(&self, octets: f64) -> f64 {
-        let known = &self.0;
-        let above = known.partition_point(|&(size, _)| size < octets);
-        let at = |place: Option<usize>| place.and_then(|place| known.get(place)).copied();
-        match (at(above.checked_sub(1)), at(Some(above))) {
-            (Some((low, ns)), Some((high, above_ns))) => {
-                ns + (above_ns - ns) * (octets / low).ln() / (high / low).ln()
-            }
-            (Some((_, ns)), None) | (None, Some((_, ns))) => ns,
-            (None, None) => 0.0,
-        }
+        let known: Vec<(f64, f64)> = self.0.iter().map(|&(size, ns)| (size.ln(), ns)).collect();
+        along(&known, octets.ln())
     }
 }
 
@@ -137,7 +130,7 @@ pub struct Predicted {
 pub struct Fit {
     /// The axis.
     pub axis: Axis,
-    /// Octets that one item of the look-up takes; `None` where the cost does not follow memory.
+    /// Octets that one item of the look-up takes; `None` where the cost does not follow memory so.
     pub item_octets: Option<f64>,
     /// Constant cost of each stage, ns, and what it costs for each unit of `x`.
     pub parts: Vec<(f64, f64)>,
@@ -150,6 +143,8 @@ pub struct Fit {
     freedom: f64,
     middle: f64,
     spread: f64,
+    /// Where no size of an item fits: the logarithm of each fitted place, and which part of the growth is there.
+    between: Vec<(f64, f64)>,
 }
 
 impl Fit {
@@ -190,11 +185,56 @@ impl Fit {
                 freedom: 1.0,
                 middle: 0.0,
                 spread: 0.0,
+                between: Vec::new(),
             };
             empty.fitted(points, stages)
         });
         let best = fits.min_by(|one, other| one.off_ns.total_cmp(&other.off_ns));
-        best.ok_or(CannotFit::Alike)
+        let best = best.ok_or(CannotFit::Alike)?;
+        let between = best.place_to_place(points);
+        let is_better = |between: &Self| between.off_ns < best.off_ns;
+        Ok(between.filter(is_better).unwrap_or(best))
+    }
+
+    /// From place to place. How far a place lies from the line between its neighbours tells how far another one may: no
+    /// farther, because its own neighbours are nearer. `None`: too few places, or the cost does not grow.
+    fn place_to_place(&self, points: &[Measured]) -> Option<Self> {
+        let mut costs: Vec<(f64, f64)> = (points.iter())
+            .map(|point| (point.value.max(1.0).ln(), point.whole()))
+            .collect();
+        costs.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let same = |one: &(f64, f64), other: &(f64, f64)| one.0 == other.0;
+        let place = |same: &[(f64, f64)]| {
+            let wholes: Vec<f64> = same.iter().map(|(_, whole)| *whole).collect();
+            Some((same.first()?.0, mean(&wholes)?))
+        };
+        let costs: Vec<(f64, f64)> = costs.chunk_by(same).filter_map(place).collect();
+        let (&(_, first), &(_, last)) = costs.first().zip(costs.last())?;
+        let off = costs.windows(3).filter_map(|near| match near {
+            [low, (at, whole), high] => Some((whole - along(&[*low, *high], *at)).powi(2)),
+            _ => None,
+        });
+        let off: Vec<f64> = off.collect();
+        if !self.axis.is_of_memory() || off.len() < 2 || last <= first {
+            return None;
+        }
+        let mut fit = Self {
+            item_octets: None,
+            between: (costs.iter())
+                .map(|(at, whole)| (*at, (whole - first) / (last - first)))
+                .collect(),
+            ..self.clone()
+        };
+        fit = fit.fitted(points, self.parts.len());
+        (fit.off_ns, fit.spread) = (mean(&off)?.sqrt(), 0.0);
+        fit.freedom = off.len() as f64;
+        Some(fit)
+    }
+
+    /// Whether the cost goes from place to place, because no size of an item fits as well.
+    #[must_use]
+    pub const fn is_between(&self) -> bool {
+        !self.between.is_empty()
     }
 
     /// With this size of an item. A look-up that grows cheaper with its data is noise, and so is a frame
@@ -237,6 +277,7 @@ impl Fit {
         match self.axis {
             Axis::Frame => value,
             Axis::Cores => value - 1.0,
+            _ if self.is_between() => along(&self.between, value.max(1.0).ln()),
             _ => self
                 .memory
                 .latency_ns(value * self.item_octets.unwrap_or(1.0)),
@@ -277,6 +318,17 @@ impl Fit {
             high: ns + reach,
             beyond: value < self.range.0 || value > self.range.1,
         }
+    }
+}
+
+/// The height at a place of a line through these points; beyond its ends that of the end.
+fn along(points: &[(f64, f64)], at: f64) -> f64 {
+    let above = points.partition_point(|&(place, _)| place < at);
+    let point = |place: Option<usize>| place.and_then(|place| points.get(place)).copied();
+    match (point(above.checked_sub(1)), point(Some(above))) {
+        (Some((low, from)), Some((high, to))) => from + (to - from) * (at - low) / (high - low),
+        (Some((_, height)), None) | (None, Some((_, height))) => height,
+        (None, None) => 0.0,
     }
 }
 

@@ -86,15 +86,16 @@ pub struct MemoryLatency {
 }
 
 /// cost of a stage = `constant_ns` + `slope_ns` * x. x is the frame's octets, the cores beside the first, or the memory's
-/// latency for a working set of so many items.
+/// latency for a working set of so many items. Where no size of an item explains the costs of flows, destinations or
+/// routes, x is the part of the growth that is reached: it goes from place to place along their logarithm.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SweepFit {
-    /// Octets that one item of the look-up takes; null where the cost does not follow memory.
+    /// Octets that one item of the look-up takes; null where the cost does not follow memory so.
     pub item_octets: Option<f64>,
     /// Each stage.
     pub stages: Vec<StageFit>,
-    /// How far the fitted points lie from the line, ns.
+    /// How far the fitted points lie from the line, ns; from place to place, how far each lies from its neighbours' line.
     pub off_ns: f64,
     /// Points that it was fitted to, the repetition of the first among them.
     pub points: u32,

@@ -184,7 +184,15 @@ fn fit_in_words(line: &SweepLine, fit: &SweepFit) -> String {
             )
         }
         (None, "cores") => format!("{slope:.1} ns for each core beside the first"),
-        (None, _) => format!("{slope:.3} ns for each octet"),
+        (None, "frame") => format!("{slope:.3} ns for each octet"),
+        (None, _) => format!("{slope:.0} ns up to the last place"),
+    };
+    let off = match (fit.item_octets, line.axis.as_str()) {
+        (None, "flows" | "destinations" | "routes") => {
+            "no size of an item explains the costs, so they go from place to place along the logarithm; a place differs \
+             from its neighbours' line"
+        }
+        _ => "the points differ from the fit",
     };
     let mut stages: Vec<_> = fit.stages.iter().collect();
     stages.retain(|stage| stage.slope_ns > 0.0 && slope > 0.0);
@@ -197,7 +205,7 @@ fn fit_in_words(line: &SweepLine, fit: &SweepFit) -> String {
         named => format!(" Most of what grows: {named}."),
     };
     format!(
-        "Fit to {} measurements: {constant:.0} ns + {over}; the points differ from the fit by {:.0} ns.{grows}",
+        "Fit to {} measurements: {constant:.0} ns + {over}; {off} by {:.0} ns.{grows}",
         fit.points, fit.off_ns
     )
 }

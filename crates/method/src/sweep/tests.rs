@@ -56,6 +56,32 @@ fn a_look_up_follows_the_memory_it_reads() {
     assert!((fit.parts[0].0 - 300.0).abs() < 1e-9 && fit.parts[0].1.abs() < 1e-9);
 }
 
+/// As measured on a Xeon, with more places: the cost of destinations grows before their memory does.
+#[test]
+fn a_cost_that_no_item_explains_goes_from_place_to_place() {
+    let cost = |n: f64| 40.0 + 30.0 * n.log10().powi(2).min(22.0);
+    let fitted = [1.0, 100.0, 3e3, 3e4, 3e5, 1e6].map(|n| point(n, cost(n)));
+    let fit = Fit::new(Axis::Destinations, &fitted, &memory()).expect("a fit");
+    assert!(fit.is_between() && fit.item_octets.is_none(), "{fit:?}");
+    for point in &fitted {
+        assert!((fit.at(point.value).ns - point.whole()).abs() < 1e-6);
+    }
+    let held = [10.0, 1e3, 1e4, 1e5].map(|n| (fit.at(n), 300.0 + cost(n)));
+    for (found, ns) in held {
+        assert!(found.low <= ns && ns <= found.high, "{found:?} {ns}");
+        assert!((found.ns / ns - 1.0).abs() < OFF_MAX, "{found:?} {ns}");
+    }
+    let last = fit.at(1e6).ns;
+    assert!(fit.at(1e7).beyond && (fit.at(1e7).ns - last).abs() < 1e-6);
+    // All that grows may wait for memory.
+    assert!((fit.memory_ns(1e6) - (last - fit.at(1.0).ns)).abs() < 1e-6);
+    // Three places have no two with neighbours, and a line over octets needs no other.
+    let few = &fitted[..3];
+    let few = Fit::new(Axis::Destinations, few, &memory()).expect("a fit");
+    let frames = Fit::new(Axis::Frame, &fitted, &memory()).expect("a fit");
+    assert!(!few.is_between() && !frames.is_between());
+}
+
 #[test]
 fn noise_of_a_few_percent_keeps_held_out_points_near() {
     let memory = memory();

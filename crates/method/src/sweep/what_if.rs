@@ -185,6 +185,9 @@ impl Answer {
             Some(octets) => format!(
                 "the cost follows {axis} as measured: the look-up reads {octets:.0} octets for each, and waits as the memory did"
             ),
+            None if fit.is_between() => {
+                format!("the cost follows {axis} from one measured place to the next")
+            }
             None => format!("the cost follows {axis} along the measured line"),
         });
         if there.beyond {
