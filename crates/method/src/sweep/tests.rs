@@ -58,7 +58,7 @@ fn a_look_up_follows_the_memory_it_reads() {
 
 /// As measured on a Xeon, with more places: the cost of destinations grows before their memory does.
 #[test]
-fn a_cost_that_no_item_explains_goes_from_place_to_place() {
+fn a_cost_that_no_item_explains_is_interpolated() {
     let cost = |n: f64| 40.0 + 30.0 * n.log10().powi(2).min(22.0);
     let fitted = [1.0, 100.0, 3e3, 3e4, 3e5, 1e6].map(|n| point(n, cost(n)));
     let fit = Fit::new(Axis::Destinations, &fitted, &memory()).expect("a fit");
