@@ -85,10 +85,31 @@ fn rules_are_switched_and_taken_back() {
     screen_without_time(&bed, plan, &before);
 }
 
+/// An overload of which so much was forwarded, undisturbed, frames/s.
+fn forwarded(fps: f64) -> Recorded {
+    let window = Window {
+        duration: Span::from_millis(10),
+        forwarded: (fps / 100.0) as u64,
+        disturbed: false,
+        ..Window::default()
+    };
+    let overload = Block {
+        sent: Rate::from_fps(1.2 * fps),
+        lost: 0.0,
+        windows: vec![window; 30],
+        ..Block::default()
+    };
+    Recorded {
+        overload,
+        whole_fps: fps,
+        ..Recorded::default()
+    }
+}
+
 /// With first trials of an earlier run, and no time for a turn: who stands in the screen is settled by switching.
 fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &str) {
     let mut earlier = Earlier::default();
-    for (turn, whole_fps) in [
+    for (turn, fps) in [
         ("forward_rules none", 2.1e6),
         ("forward_rules 100 in a list", 1e6),
         ("rp_filter 1", 1.9e6),
@@ -96,12 +117,8 @@ fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &str) {
         ("placebo 60", 2e6),
         ("placebo 61", 2e6),
     ] {
-        let trial = Recorded {
-            whole_fps,
-            ..Recorded::default()
-        };
         for _ in 0..3 {
-            earlier.add(format!("{turn}, first trials"), trial.clone());
+            earlier.add(format!("{turn}, first trials"), forwarded(fps));
         }
     }
     let plan = SettingsPlan {
@@ -137,23 +154,7 @@ fn the_time_of_turns_is_told_without_profiles() {
         ("placebo 60", 1e6),
         ("placebo 61", 1e6),
     ] {
-        let window = Window {
-            duration: Span::from_millis(10),
-            forwarded: (fps / 100.0) as u64,
-            disturbed: false,
-            ..Window::default()
-        };
-        let overload = Block {
-            sent: Rate::from_fps(1.2 * fps),
-            lost: 0.0,
-            windows: vec![window; 30],
-            ..Block::default()
-        };
-        let trial = Recorded {
-            overload,
-            whole_fps: fps,
-            ..Recorded::default()
-        };
+        let trial = forwarded(fps);
         for _ in 0..3 {
             earlier.add(format!("{turn}, first trials"), trial.clone());
         }
