@@ -189,10 +189,10 @@ fn fit_in_words(line: &SweepLine, fit: &SweepFit) -> String {
     };
     let off = match (fit.item_octets, line.axis.as_str()) {
         (None, "flows" | "destinations" | "routes") => {
-            "no size of an item explains the costs, so they go from place to place along the logarithm; a place differs \
-             from its neighbours' line"
+            ". No size of an item explains the costs, so they go from place to place along the logarithm. A place \
+             differs from its neighbours' line"
         }
-        _ => "the points differ from the fit",
+        _ => "; the points differ from the fit",
     };
     let mut stages: Vec<_> = fit.stages.iter().collect();
     stages.retain(|stage| stage.slope_ns > 0.0 && slope > 0.0);
@@ -205,7 +205,7 @@ fn fit_in_words(line: &SweepLine, fit: &SweepFit) -> String {
         named => format!(" Most of what grows: {named}."),
     };
     format!(
-        "Fit to {} measurements: {constant:.0} ns + {over}; {off} by {:.0} ns.{grows}",
+        "Fit to {} measurements: {constant:.0} ns + {over}{off} by {:.0} ns.{grows}",
         fit.points, fit.off_ns
     )
 }
@@ -226,6 +226,42 @@ pub fn section(line: &SweepLine) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_record::StageFit;
+
+    #[test]
+    fn a_fit_says_what_it_is_over() {
+        let words = |axis: &str, item_octets| {
+            let line = SweepLine {
+                axis: axis.to_owned(),
+                ..SweepLine::default()
+            };
+            let stage = StageFit {
+                part: "routing".to_owned(),
+                constant_ns: 340.0,
+                slope_ns: 980.0,
+            };
+            let fit = SweepFit {
+                item_octets,
+                stages: vec![stage],
+                off_ns: 71.0,
+                points: 7,
+                ..SweepFit::default()
+            };
+            fit_in_words(&line, &fit)
+        };
+        let memory = words("destinations", Some(64.0));
+        assert!(
+            memory.contains("memory access to 64 octets")
+                && memory.contains("from the fit by 71 ns")
+        );
+        let between = words("destinations", None);
+        assert!(
+            between.contains("340 ns + 980 ns up to the last place. No size of an item"),
+            "{between}"
+        );
+        assert!(between.contains("neighbours' line by 71 ns. Most of what grows: routing 100 %."));
+        assert!(words("frame", None).contains("980.000 ns for each octet; the points"));
+    }
 
     #[test]
     fn a_point_of_another_state_gives_way() {

@@ -119,6 +119,18 @@ fn task_names(cpus: &[CpuProfile]) -> BTreeMap<i32, String> {
     names
 }
 
+/// Addresses in the functions above the one that ran. The time of an indirect call is that of the function it calls, its
+/// `target`. A retpoline puts that where a return address is expected; until then its caller is there.
+fn above(target: Option<u64>, calls: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
+    let mut calls = calls.peekable();
+    if let Some(target) = target {
+        calls.next_if_eq(&target);
+    }
+    // A return address may lie behind the end of the function that called.
+    let callers = calls.map(|address| address.saturating_sub(1));
+    target.into_iter().chain(callers)
+}
+
 /// Functions by address, each name once.
 struct Names<'a> {
     symbols: &'a Symbols,
@@ -142,19 +154,11 @@ impl<'a> Names<'a> {
         if !sample.in_kernel {
             return [SymbolId::USER].into();
         }
-        let mut calls = sample.chain().peekable();
+        let mut calls = sample.chain();
         let ran = self.find(calls.next().unwrap_or(sample.ip));
-        let mut stack = vec![ran];
-        if let Some(target) = sample.rax.filter(|_| self.is_retpoline(ran)) {
-            // The time of an indirect call is that of what it calls. A retpoline puts that function where a return address
-            // is expected. Until then the caller is on the stack, and after it often nobody.
-            calls.next_if_eq(&target);
-            let called = self.find(target);
-            stack.extend((called != SymbolId::UNKNOWN).then_some(called));
-        }
-        // A return address may lie behind the end of the function that called.
-        stack.extend(calls.map(|address| self.find(address.saturating_sub(1))));
-        stack.into()
+        let target = sample.rax.filter(|_| self.is_retpoline(ran));
+        let above = above(target, calls).map(|address| self.find(address));
+        std::iter::once(ran).chain(above).collect()
     }
 
     /// Whether this is a retpoline that jumps to what register RAX holds: the first of the kernel's array of them.
@@ -183,5 +187,21 @@ impl<'a> Names<'a> {
             });
         self.by_address.insert(address, id);
         id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::above;
+
+    #[test]
+    fn a_retpoline_is_called_what_it_calls() {
+        let above =
+            |target, calls: &[u64]| -> Vec<u64> { above(target, calls.iter().copied()).collect() };
+        // Before the target is on the stack, with it there, and with nothing above it.
+        assert_eq!(above(Some(900), &[501, 601]), [900, 500, 600]);
+        assert_eq!(above(Some(900), &[900, 501]), [900, 500]);
+        assert_eq!(above(Some(900), &[]), [900]);
+        assert_eq!(above(None, &[501, 601]), [500, 600]);
     }
 }
