@@ -203,14 +203,25 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What stands below a result that has a plot: what it may be compared by, where its record and plot are.
+    /// What stands below a result: the set-up script, what it may be compared by, where its record and plot are.
     pub fn foot(&self, run: Option<&RunLine>) -> String {
         let mut text = "\n".to_owned();
+        text.extend(run.and_then(set_up_line));
         text.extend(run.map(|run| self.comparability(&run.comparability)));
         text += &format!("record: {}\n", self.head.record);
         text.extend(self.plot.map(|path| format!("plot: {}\n", path.display())));
         text
     }
+}
+
+/// The set-up script of the run's bed, with its hash. `None` where there was none, or each variant has its own.
+fn set_up_line(run: &RunLine) -> Option<String> {
+    let bed = run.bed.bed().filter(|_| run.job != "compare")?;
+    let (name, script) = (bed.dut_setup.as_ref()?, bed.dut_setup_script.as_ref()?);
+    Some(format!(
+        "set-up script: {name}, sha256 {:.12}...\n",
+        script.sha256
+    ))
 }
 
 /// A result in JSON, as people and programs read it.

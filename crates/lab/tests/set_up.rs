@@ -50,3 +50,29 @@ fn without_a_script_there_is_no_output() {
     assert_eq!(bed.set_up_output().expect("read"), SetUpOutput::default());
     bed.lower().expect("lower");
 }
+
+/// Of a kept bed results are known to stand on the script that ran, whatever its file holds by then.
+#[test]
+fn the_script_that_ran_stays_with_the_bed() {
+    if !support::can_run() || !alone("the_script_that_ran_stays_with_the_bed") {
+        return;
+    }
+    let bed = raise("edited", "echo first\n");
+    let ran = bed.set_up_script().expect("read").expect("a script");
+    assert_eq!(ran.text.as_deref(), Some("echo first\n"));
+    assert_eq!(ran.output.as_deref(), Some("first\n"));
+    let script = bed.plan().dut_setup.clone().expect("a path");
+    fs::write(&script, "echo second\n").expect("edit");
+    bed::keep(bed).expect("keep");
+    fs::remove_file(&script).expect("remove");
+    let kept = bed::open("edited").expect("open");
+    assert_eq!(kept.set_up_script().expect("read"), Some(ran));
+    kept.lower().expect("lower");
+    // A bed of an earlier version tells nothing of it: a result on it could not be compared.
+    let bed = raise("older", "true\n");
+    bed::keep(bed).expect("keep");
+    fs::remove_file("/run/mpps/older/dut-setup.json").expect("remove");
+    let refused = bed::open("older").expect_err("unknown").to_string();
+    assert!(refused.contains("dut-setup.json"), "{refused}");
+    bed::down("older").expect("down");
+}

@@ -86,11 +86,11 @@ pub struct Bed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetUpScript {
-    /// SHA-256 of the text.
+    /// SHA-256 of the whole script as it was when it ran.
     pub sha256: String,
     /// Its first 64 KiB; null where it could not be read.
     pub text: Option<String>,
-    /// The end of its output and its errors, 4 KiB of each; null where that is gone.
+    /// The end of its output and its errors, 64 KiB of each; null where that is gone.
     pub output: Option<String>,
 }
 

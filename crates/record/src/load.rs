@@ -18,7 +18,7 @@ pub struct LoadLine {
     /// Through the router, in their order.
     pub trials: Vec<LoadTrial>,
     /// Through a wire in its place; null without a wire: around an external device, of a simulated
-    /// pair, where the router's outgoing port has a queueing discipline, and if none was asked for.
+    /// pair, where the router's outgoing port has something at its egress, and if none was asked for.
     pub wire: Option<LoadTrial>,
     /// The bed's part of a trial's `ns_per_frame`, ns: the wire's, less what the receiver's program at the exit takes more through
     /// the wire. The rest is the router's. Missing in older records, where that program was not timed, and where other CPUs

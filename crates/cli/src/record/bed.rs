@@ -1,13 +1,8 @@
 //! The bed of a run as its first line has it.
 
-use super::comparability::sha256;
 use mpps_lab::bed::{Bed, DutPlan, Front};
 use mpps_lab::tester::KernelInterfaces;
-use mpps_record::{self as record, Place, SetUpScript};
-use std::path::Path;
-
-/// So much of a set-up script stands in the record, octets.
-const SCRIPT_OCTETS: usize = 64 << 10;
+use mpps_record::{self as record, Place};
 
 /// The front's name; a device of somebody else's has none that we know.
 pub(super) fn front_name(bed: &Bed) -> &'static str {
@@ -57,23 +52,9 @@ fn entry(bed: &Bed) -> record::Bed {
         cpus_shared: plan.cpus.shared(),
         filters: plan.filters,
         dut_setup: setup.map(|path| path.to_string_lossy().into_owned()),
-        dut_setup_script: setup.map(|path| script(bed, path)),
+        dut_setup_script: bed.set_up_script().ok().flatten(),
         external_ports: (plan.dut.planned().host_ports())
             .map(|ports| ports.map(str::to_owned).to_vec()),
         external_nics: nics.collect(),
-    }
-}
-
-/// The set-up script at `path`, and its output.
-pub(super) fn script(bed: &Bed, path: &Path) -> SetUpScript {
-    let text = std::fs::read(path).ok();
-    let begin = |text: &Vec<u8>| {
-        String::from_utf8_lossy(&text[..text.len().min(SCRIPT_OCTETS)]).into_owned()
-    };
-    let said = bed.set_up_output().ok();
-    SetUpScript {
-        sha256: sha256(text.as_deref().unwrap_or_default()),
-        text: text.as_ref().map(begin),
-        output: said.map(|said| said.stdout + &said.stderr),
     }
 }

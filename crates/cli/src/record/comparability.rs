@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 pub fn conditions(bed: &Bed, job: &Job<'_>, facts: &Facts) -> Comparability {
     let plan = bed.plan();
     let sent = traffic(job.traffic);
-    let script = plan.dut_setup.as_ref();
+    let script = bed.set_up_script().ok().flatten();
     let receiver = job.receiver_on(bed).map(ReceiverPlace::name);
     let interfaces = tester_interfaces(bed);
     Comparability {
@@ -37,7 +37,7 @@ pub fn conditions(bed: &Bed, job: &Job<'_>, facts: &Facts) -> Comparability {
         // All of it is numbers and words.
         traffic: serde_json::to_string(&sent).ok(),
         filters: plan.filters,
-        dut_setup: script.map(|path| sha256(&std::fs::read(path).unwrap_or_default())),
+        dut_setup: script.map(|script| script.sha256),
         ..this_version()
     }
     .keyed()

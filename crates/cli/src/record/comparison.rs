@@ -1,6 +1,5 @@
 //! A comparison as its line has it.
 
-use super::bed::script;
 use super::traffic::replayed_file;
 use super::trial::route_changes;
 use crate::plan::{ComparePlan, VariantPlan};
@@ -51,12 +50,11 @@ fn entry(found: &Measured, plan: &VariantPlan, bed: Option<&Bed>, measure: Measu
         Interval::from_samples(&samples)
     };
     let trials = |place: usize| found.trials.iter().map(|pair| pair[place]).collect();
-    let set_up = bed.zip(plan.bed.dut_setup.as_deref());
     let replayed = plan.traffic.route_changes.as_deref();
     Variant {
         name: found.name.clone(),
         flags: plan.flags.clone(),
-        set_up: set_up.map(|(bed, path)| script(bed, path)),
+        set_up: bed.and_then(|bed| bed.set_up_script().ok().flatten()),
         binary: None,
         overload_fps: whole_fps(found.overload),
         forwarding_fps: interval(&|turn| rate(&turn.overload)).map(rates),

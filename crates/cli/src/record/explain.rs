@@ -1,6 +1,5 @@
 //! A profile of `mpps explain` as its line has it.
 
-use super::bed::script;
 use crate::plan::Baseline;
 use mpps_lab::bed::Bed;
 use mpps_lab::observe::Observed;
@@ -33,9 +32,7 @@ pub fn against_line(line: &ProfileLine, plan: &Baseline, bed: &Bed) -> ProfileLi
     let mut line = line.clone();
     if let Some(against) = &mut line.against {
         against.flags.clone_from(&plan.flags);
-        let set_up = plan.plan.own_bed().ok();
-        let set_up = set_up.and_then(|bed| bed.dut_setup.as_deref());
-        against.set_up = set_up.map(|path| script(bed, path));
+        against.set_up = bed.set_up_script().ok().flatten();
     }
     line
 }

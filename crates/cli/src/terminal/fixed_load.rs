@@ -167,7 +167,7 @@ impl Outcome for Vec<LoadLine> {
     fn shown(&self, run: &Run, view: &View<'_>) -> String {
         let pair = run.begin.as_ref().filter(|begin| is_simulated(begin));
         let pair = pair.map_or(String::new(), |begin| machine(begin) + "\n\n");
-        pair + &fixed_load(self, &run.trials, view.verbose) + &view.record()
+        pair + &fixed_load(self, &run.trials, view.verbose) + &view.foot(run.begin.as_ref())
     }
 
     /// Of each load that of its best trial.

@@ -9,7 +9,7 @@ use crate::outcome::{Outcome, View, worst};
 use anyhow::Result;
 use mpps_method::destinations::Draw;
 use mpps_record::doubts::{SIMULATED, TESTER_NEAR_CEILING, UNSTABLE};
-use mpps_record::{Bed, ForwardingLimit, Place, ReceiverPlace, ResultLine, Run, RunLine};
+use mpps_record::{ForwardingLimit, Place, ReceiverPlace, ResultLine, Run, RunLine};
 use mpps_report::headline::headline;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -97,10 +97,6 @@ impl Report<'_> {
         let mut text = String::new();
         text.push_str(&self.bed_note());
         text.push_str(&self.state_note());
-        let bed = self.run.and_then(|run| run.bed.bed());
-        if let Some(setup) = bed.and_then(setup_words) {
-            let _ = writeln!(text, "set-up script: {setup}");
-        }
         text + &self.traffic_notes()
     }
 
@@ -175,17 +171,6 @@ pub(super) fn doubted<'a>(rows: &'a [Row<'_>]) -> Doubted<'a> {
         named_max: 5,
         said: [SIMULATED, UNSTABLE].into_iter().chain(near).collect(),
     }
-}
-
-/// The set-up script of a bed in words, with its hash where it ran just before; `None` where there was none.
-fn setup_words(bed: &Bed) -> Option<String> {
-    let (name, script) = (bed.dut_setup.as_ref()?, bed.dut_setup_script.as_ref()?);
-    Some(if bed.kept == Some(true) || script.text.is_none() {
-        // It may have been another by then.
-        format!("{name}, when the bed was raised")
-    } else {
-        format!("{name}, sha256 {:.12}...", script.sha256)
-    })
 }
 
 impl Outcome for Vec<ResultLine> {

@@ -50,14 +50,17 @@ pub fn open(name: &str) -> Result<Bed, BedError> {
     }
     let plan = read_plan(name)?;
     let stands = plan.dut.planned().find(&plan, name)?;
-    Ok(Bed {
+    let bed = Bed {
         name: name.to_owned(),
         plan,
         tester: stands.tester,
         dut: stands.dut,
         journal: Some(journal),
         kept: true,
-    })
+    };
+    // A bed of an earlier version lacks it. Its results could not say what was set up.
+    bed.set_up_script()?;
+    Ok(bed)
 }
 
 /// Takes a bed down by name.

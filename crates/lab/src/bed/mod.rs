@@ -39,6 +39,7 @@ pub use setup::{
 use crate::dut::Dut;
 use crate::journal::{self, Journal, Mark};
 use mpps_linux::setting::SettingChange;
+use mpps_record::SetUpScript;
 use std::sync::Mutex;
 
 /// One of the bed's four ports, in the order frames pass them.
@@ -148,6 +149,14 @@ impl Bed {
     /// A file in the bed's folder could not be read.
     pub fn set_up_output(&self) -> Result<SetUpOutput, BedError> {
         setup::output(self)
+    }
+
+    /// The set-up script with the text that ran, and the end of its output. `None`: no script ran.
+    ///
+    /// # Errors
+    /// A file in the bed's folder could not be read.
+    pub fn set_up_script(&self) -> Result<Option<SetUpScript>, BedError> {
+        setup::ran(self)
     }
 
     /// Announces a change of a setting, which is put back with the bed at the latest.

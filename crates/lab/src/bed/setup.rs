@@ -8,6 +8,8 @@ use mpps_linux::netns::NetNs;
 use mpps_linux::spawn::{self, Terms};
 use mpps_linux::task::{self, Signal};
 use mpps_linux::{cpu, file, interrupt};
+use mpps_record::SetUpScript;
+use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -31,6 +33,46 @@ pub struct SetUpOutput {
     pub stdout: String,
     /// Its standard error.
     pub stderr: String,
+}
+
+/// Octets of a set-up script that a record repeats.
+const TEXT: usize = 64 << 10;
+/// What is known of it, in the bed's folder.
+const SCRIPT_FILE: &str = "dut-setup.json";
+
+/// The script that ran on this bed, with the end of its output. `None`: no script ran.
+pub(super) fn ran(bed: &Bed) -> Result<Option<SetUpScript>, BedError> {
+    let Some(journal) = bed
+        .journal
+        .as_ref()
+        .filter(|_| bed.plan.dut_setup.is_some())
+    else {
+        return Ok(None);
+    };
+    let path = journal.folder().join(SCRIPT_FILE);
+    let read = std::fs::read(&path).and_then(|text| Ok(serde_json::from_slice(&text)?));
+    let script: SetUpScript = read.map_err(BedError::io(format!("read {}", path.display())))?;
+    let output = output(bed).ok();
+    Ok(Some(SetUpScript {
+        output: output.map(|output| output.stdout + &output.stderr),
+        ..script
+    }))
+}
+
+/// Keeps the script's text beside the journal before it runs: the file may have another later.
+fn note(script: &Path, journal: &Journal) -> Result<(), BedError> {
+    let failed = |tried: &str| BedError::io(format!("{tried} set-up script {}", script.display()));
+    let octets = std::fs::read(script).map_err(failed("read"))?;
+    let hash = Sha256::digest(&octets);
+    let noted = SetUpScript {
+        sha256: hash.iter().map(|octet| format!("{octet:02x}")).collect(),
+        text: Some(String::from_utf8_lossy(&octets[..octets.len().min(TEXT)]).into_owned()),
+        output: None,
+    };
+    let noted = serde_json::to_string(&noted).map_err(io::Error::from);
+    // There is one where the script ran before.
+    let _removed = std::fs::remove_file(journal.folder().join(SCRIPT_FILE));
+    Ok(journal.put(SCRIPT_FILE, &noted.map_err(failed("describe"))?)?)
 }
 
 /// Reads the output of this bed's set-up script. Programs that it left running may still write.
@@ -110,7 +152,13 @@ impl Output {
 /// The script failed, or could not be run.
 pub fn run(bed: &Bed) -> Result<(), BedError> {
     let script = bed.plan.dut_setup.as_ref();
-    script.map_or(Ok(()), |script| run_script(bed, script, SET_UP))
+    let Some((script, journal)) = script.zip(bed.journal.as_ref()) else {
+        return Ok(());
+    };
+    if script.is_file() {
+        note(script, journal)?;
+    }
+    run_script(bed, script, SET_UP)
 }
 
 /// Runs a script that starts a process of the router's again, as [`run`] runs the set-up script.

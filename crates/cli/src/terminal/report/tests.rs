@@ -7,7 +7,7 @@ use mpps_lab::doubt::Weight;
 use mpps_lab::facts;
 use mpps_method::Rate;
 use mpps_method::simulate::Properties;
-use mpps_record::{Doubt, ResultLine, SetUpScript};
+use mpps_record::{Bed, Doubt, ResultLine, SetUpScript};
 
 /// A run of the plan with these words, of a simulated pair.
 fn simulated(words: &str) -> RunLine {
