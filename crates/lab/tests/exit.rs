@@ -6,26 +6,31 @@ use crate::host::alone;
 use crate::support;
 use crate::support::PortsOfBed as _;
 use crate::support::trials::{assert_closed, assert_closed_on_every_front, frames, run};
+use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
 use mpps_ebpf::instruments::fault::Planted;
+use mpps_ebpf::instruments::wire::WireSkelBuilder;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, Side};
-use mpps_lab::doubt::Finding;
+use mpps_lab::doubt::{Finding, frame_doubts};
 use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load};
 use mpps_lab::jobs::throughput::{self, SizeResult, ThroughputPlan};
 use mpps_lab::jobs::{JobError, Observer, Report, ResultObserver};
 use mpps_lab::search::exit_program;
 use mpps_lab::search::link::Link;
 use mpps_lab::tester::{
-    Fault, NoExit, PlantedFault, PortKind, Receiver, ReceiverMode, ReceiverPlace, ReceiverPlan,
-    Tester, TesterError, Wire, receiver_place, ways,
+    Fault, KernelInterfaces, NoExit, PlantedFault, PortKind, Receiver, ReceiverMode, ReceiverPlace,
+    ReceiverPlan, Tester, TesterError, TrafficControl, Wire, receiver_place, ways,
 };
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_lab::trial::probe::{Hop, ProbeError, probe};
+use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::packet::{Filter, PacketSocket};
 use mpps_linux::tc::{self, Hook};
 use mpps_linux::{cpu, ethtool, setting::Setting};
 use mpps_method::{Accept, Invalid, Rate, Resolution, SearchPlan, Span, Transport, Trial, Verdict};
 use mpps_record::LoadLine;
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd as _;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -156,8 +161,13 @@ fn egress_filters(bed: &Bed) -> tc::Filters {
     listed.expect("namespace").expect("filters")
 }
 
-/// A fault, and what the planting program and the receiver count of it.
-type Counted = (Fault, fn(&Planted) -> u64, fn(&Trial) -> u64);
+/// A fault, what the planting program and the receiver count of it, and the doubt that it raises.
+type Counted = (
+    Fault,
+    fn(&Planted) -> u64,
+    fn(&Trial) -> u64,
+    Option<&'static str>,
+);
 
 #[test]
 fn planted_faults_are_found_to_the_frame_at_the_exit() {
@@ -172,6 +182,7 @@ fn planted_faults_are_found_to_the_frame_at_the_exit() {
             },
             |planted| planted.dropped,
             |trial| trial.ledger().lost_in_dut,
+            None,
         ),
         (
             Fault {
@@ -180,6 +191,7 @@ fn planted_faults_are_found_to_the_frame_at_the_exit() {
             },
             |planted| planted.duplicated,
             |trial| trial.counts().duplicated,
+            Some("duplicates"),
         ),
         (
             Fault {
@@ -188,6 +200,7 @@ fn planted_faults_are_found_to_the_frame_at_the_exit() {
             },
             |planted| planted.swapped,
             |trial| trial.counts().reordered,
+            Some("reordered"),
         ),
         // The second frames of the swaps at 35 and 2555 are dropped.
         (
@@ -198,6 +211,7 @@ fn planted_faults_are_found_to_the_frame_at_the_exit() {
             },
             |planted| planted.swapped,
             |trial| trial.counts().reordered,
+            Some("reordered"),
         ),
     ];
     for interfaces in BOTH {
@@ -206,13 +220,16 @@ fn planted_faults_are_found_to_the_frame_at_the_exit() {
             ..support::plan()
         });
         let mut tester = tester(&bed, &traffic());
-        for (fault, planted, found) in &faults {
+        for (fault, planted, found, doubt) in &faults {
             let in_place = PlantedFault::plant(*fault, &bed, tester.ways()[0]).expect("plant");
             let trial = run(&mut tester, 10_000.0, 300);
             assert_closed(&trial, &format!("{fault:?}"));
             let planted = planted(&in_place.planted().expect("counts"));
             assert!(planted > 0, "{fault:?}");
             assert_eq!(found(&trial), planted, "{interfaces:?} {fault:?}");
+            let verdict = trial.judge(&support::any_machine());
+            let raised = frame_doubts(&[(trial, verdict)]);
+            assert_eq!(raised.first().map(|doubt| doubt.name), *doubt, "{raised:?}");
         }
         drop(tester);
         assert_eq!(egress_filters(&bed), tc::Filters::default());
@@ -266,9 +283,9 @@ fn what_an_exit_cannot_measure_is_refused() {
     let why = NoExit::Queued("mC".to_owned(), "tbf".to_owned());
     assert_no_exit(&bed, &traffic(), &why);
     // A wire's frames would pass the shaper.
-    let wire = Wire::lay(&bed, &ways(&bed, false)).expect("asked");
-    assert!(wire.is_none());
+    assert!(!has_wire(&bed));
     in_dut(&bed, "tc qdisc del dev mC root");
+    assert!(has_wire(&bed));
     in_dut(&bed, "tc qdisc add dev mC clsact");
     // A clsact qdisc without filters is in nobody's way.
     drop(tester(&bed, &traffic()));
@@ -290,6 +307,51 @@ fn what_an_exit_cannot_measure_is_refused() {
         ..traffic()
     };
     assert_no_exit(&bed, &both_ways, &NoExit::Filters("mB".to_owned()));
+}
+
+fn has_wire(bed: &Bed) -> bool {
+    let wire = Wire::lay(bed, &ways(bed, false));
+    wire.unwrap_or_else(|error| panic!("{error}")).is_some()
+}
+
+/// What stands at the outgoing port's egress is the router's. Through a wire it would count as the bed's.
+#[test]
+fn no_wire_leads_through_the_routers_egress() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = raised(&plan());
+    let router = bed.dut().netns().expect("a router of ours");
+    let _receiver = tester(&bed, &traffic());
+    // The receiver is ours.
+    assert!(has_wire(&bed));
+    let nft = "nft add table netdev t && nft 'add chain netdev t e { type filter hook egress device mC priority 0; }'";
+    let added = router.run(|| Command::new("sh").args(["-ec", nft]).status());
+    if added
+        .expect("the namespace")
+        .is_ok_and(|ended| ended.success())
+    {
+        assert!(!has_wire(&bed), "nft");
+        in_dut(&bed, "nft delete table netdev t");
+    } else {
+        println!("SKIP: needs nft with egress chains");
+    }
+    assert!(has_wire(&bed));
+    // Another's program before the receiver: both work, and the wire would pass it.
+    let interfaces = KernelInterfaces::find(Interfaces::Newest).expect("interfaces");
+    if interfaces.traffic_control == TrafficControl::Clsact {
+        support::skip!("tcx (Linux 6.6)");
+    }
+    let mut place = MaybeUninit::uninit();
+    let open = WireSkelBuilder::default().open(&mut place).expect("open");
+    let other = open.load().expect("load");
+    let mc = bed.port_at(Side::C).expect("mC");
+    let program = other.progs.wire.as_fd();
+    let attach = || bpf::attach_first(program, mc.ifindex, LinkKind::TcxEgress);
+    let link = mc.netns.run(attach).expect("namespace").expect("attached");
+    assert!(!has_wire(&bed), "tcx");
+    drop(link);
+    assert!(has_wire(&bed));
 }
 
 #[test]

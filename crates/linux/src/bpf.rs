@@ -6,6 +6,9 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 const BPF_MAP_UPDATE_ELEM: libc::c_long = 2;
 const BPF_PROG_TEST_RUN: libc::c_long = 10;
+const BPF_PROG_GET_FD_BY_ID: libc::c_long = 13;
+const BPF_OBJ_GET_INFO_BY_FD: libc::c_long = 15;
+const BPF_PROG_QUERY: libc::c_long = 16;
 const BPF_LINK_CREATE: libc::c_long = 28;
 const BPF_LINK_UPDATE: libc::c_long = 29;
 const BPF_ENABLE_STATS: libc::c_long = 32;
@@ -107,6 +110,49 @@ struct EnableStatsAttr {
     pad: u32,
 }
 const _: () = assert!(size_of::<EnableStatsAttr>() == 8);
+
+/// The members of `union bpf_attr` for BPF_PROG_QUERY that we use.
+#[repr(C)]
+#[derive(Default)]
+struct QueryAttr {
+    target: u32,
+    attach_type: u32,
+    query_flags: u32,
+    attach_flags: u32,
+    prog_ids: u64,
+    count: u32,
+    pad: u32,
+}
+const _: () = assert!(size_of::<QueryAttr>() == 32);
+
+/// The members of `union bpf_attr` for BPF_PROG_GET_FD_BY_ID.
+#[repr(C)]
+#[derive(Default)]
+struct IdAttr {
+    id: u32,
+    next_id: u32,
+    open_flags: u32,
+}
+const _: () = assert!(size_of::<IdAttr>() == 12);
+
+/// The members of `union bpf_attr` for BPF_OBJ_GET_INFO_BY_FD.
+#[repr(C)]
+#[derive(Default)]
+struct InfoAttr {
+    fd: u32,
+    length: u32,
+    info: u64,
+}
+const _: () = assert!(size_of::<InfoAttr>() == 16);
+
+/// The first members of `struct bpf_prog_info`.
+#[repr(C)]
+#[derive(Default)]
+struct ProgramInfo {
+    before_name: [u64; 8],
+    name: [u8; 16],
+}
+const _: () = assert!(size_of::<ProgramInfo>() == 80);
 
 fn bpf<T>(
     command: libc::c_long,
@@ -210,6 +256,59 @@ fn attach_with(
             )
         }
     }
+}
+
+/// More programs than this are not listed.
+const LISTED: usize = 64;
+
+/// Names of the programs that tcx has at an interface of the calling thread's namespace (64 at most), in their order. None
+/// for a kernel without tcx.
+///
+/// # Errors
+/// What bpf(2) said, with the place. No such interface: ENODEV.
+pub fn attached(target: u32, kind: LinkKind) -> Result<Vec<String>> {
+    let mut ids = [0_u32; LISTED];
+    let mut attr = QueryAttr {
+        target,
+        attach_type: kind as u32,
+        prog_ids: ids.as_mut_ptr() as u64,
+        count: LISTED as u32,
+        ..QueryAttr::default()
+    };
+    match bpf(BPF_PROG_QUERY, &mut attr) {
+        Ok(_) => {}
+        // None was ever there; a kernel without tcx; more than there is room for.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EINVAL)) => {
+            return Ok(Vec::new());
+        }
+        Err(error) if error.raw_os_error() == Some(libc::ENOSPC) => {}
+        Err(error) => {
+            let place = format!("{kind:?} of {target}");
+            return Err(Error::from_io("list programs at", place, &error));
+        }
+    }
+    let there = ids.into_iter().take_while(|&id| id != 0);
+    Ok(there.map(|id| name(id).unwrap_or_default()).collect())
+}
+
+/// The name of the program with this id. `None`: it is gone.
+fn name(id: u32) -> Option<String> {
+    let mut attr = IdAttr {
+        id,
+        ..IdAttr::default()
+    };
+    let fd = bpf(BPF_PROG_GET_FD_BY_ID, &mut attr).ok()?;
+    // SAFETY: on success the kernel returned a new descriptor that nobody else owns.
+    let program = unsafe { OwnedFd::from_raw_fd(fd as i32) };
+    let mut info = ProgramInfo::default();
+    let mut attr = InfoAttr {
+        fd: program.as_raw_fd().cast_unsigned(),
+        length: size_of::<ProgramInfo>() as u32,
+        info: std::ptr::from_mut(&mut info) as u64,
+    };
+    bpf(BPF_OBJ_GET_INFO_BY_FD, &mut attr).ok()?;
+    let octets = info.name.split(|&octet| octet == 0).next()?;
+    Some(String::from_utf8_lossy(octets).into_owned())
 }
 
 /// Lets one program of a link take the place of the other, in one step.

@@ -27,6 +27,7 @@ pub mod kernel;
 pub mod links;
 mod mapping;
 pub mod napi;
+pub mod netfilter;
 mod netlink;
 pub mod netns;
 pub mod packet;

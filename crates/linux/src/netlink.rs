@@ -112,9 +112,9 @@ pub(crate) fn transact_raw(kind: u16, body: Vec<u8>, flags: u16) -> Result<Vec<V
 
 /// A netlink message's type and its body as octets.
 #[derive(Debug)]
-struct Raw {
-    kind: u16,
-    body: Vec<u8>,
+pub(crate) struct Raw {
+    pub(crate) kind: u16,
+    pub(crate) body: Vec<u8>,
 }
 
 impl NetlinkSerializable for Raw {
@@ -142,7 +142,8 @@ impl NetlinkDeserializable for Raw {
     }
 }
 
-fn exchange<M>(protocol: isize, request: M, flags: u16) -> Result<Vec<M>, Refusal>
+/// Sends one request of a protocol and returns the messages that answer it.
+pub(crate) fn exchange<M>(protocol: isize, request: M, flags: u16) -> Result<Vec<M>, Refusal>
 where
     M: NetlinkSerializable + NetlinkDeserializable,
 {
@@ -212,24 +213,29 @@ fn read_datagram<M: NetlinkDeserializable>(
     Ok(false)
 }
 
+/// Kind and value of each attribute (`struct nlattr`) in these octets, until one is not whole.
+pub(crate) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    const HEADER: usize = 4;
+    /// `NLA_TYPE_MASK`: without the flags for nested ones and for network order.
+    const KIND: u16 = 0x3fff;
+    std::iter::from_fn(move || {
+        let length = usize::from(u16::from_ne_bytes([*rest.first()?, *rest.get(1)?]));
+        let kind = u16::from_ne_bytes([*rest.get(2)?, *rest.get(3)?]) & KIND;
+        let value = rest.get(HEADER..length)?;
+        rest = rest.get((length + 3) & !3..).unwrap_or_default();
+        Some((kind, value))
+    })
+}
+
 /// The text of `NLMSGERR_ATTR_MSG` in an error's extended acknowledgement. The bytes are the
 /// request's header (16 octets, nothing more of it thanks to NETLINK_CAP_ACK), then attributes.
 pub(crate) fn explanation(after_code: &[u8]) -> Option<String> {
     const REQUEST_HEADER: usize = 16;
-    const ATTRIBUTE_HEADER: usize = 4;
     const NLMSGERR_ATTR_MSG: u16 = 1;
-    let mut rest = after_code.get(REQUEST_HEADER..)?;
-    while rest.len() >= ATTRIBUTE_HEADER {
-        let length = usize::from(u16::from_ne_bytes([rest[0], rest[1]]));
-        let kind = u16::from_ne_bytes([rest[2], rest[3]]);
-        let value = rest.get(ATTRIBUTE_HEADER..length)?;
-        if kind == NLMSGERR_ATTR_MSG {
-            let text = value.split(|&b| b == 0).next().unwrap_or(value);
-            return Some(String::from_utf8_lossy(text).into_owned());
-        }
-        rest = rest.get((length + 3) & !3..)?;
-    }
-    None
+    let mut sent = attributes(after_code.get(REQUEST_HEADER..)?);
+    let (_, value) = sent.find(|(kind, _)| *kind == NLMSGERR_ATTR_MSG)?;
+    let text = value.split(|&b| b == 0).next().unwrap_or(value);
+    Some(String::from_utf8_lossy(text).into_owned())
 }
 
 #[cfg(test)]

@@ -50,14 +50,14 @@ fn ceiling_unproven(sender: Rate) -> Doubt {
 }
 
 fn no_wire(around: &Surroundings) -> Option<Doubt> {
-    let (port, kind) = around.queue.as_ref()?;
+    let (port, what) = around.egress.as_ref()?;
     Some(Doubt {
         name: "no-wire",
         weight: Weight::Unsure(0),
         seen: format!(
-            "{port} has the queueing discipline {kind}: no wire can be laid, so the parts of a frame's cost are unknown"
+            "{port} has {what}: no wire can be laid, so the parts of a frame's cost are unknown"
         ),
-        why: "The wire's frames would pass it too. Its time would count as the bed's, and its rate as the tester's ceiling.",
+        why: "The wire's frames would pass this too. Its time would count as the bed's, and its rate as the tester's ceiling.",
         next: "Measure without it, or let mpps compare tell what it costs.",
     })
 }

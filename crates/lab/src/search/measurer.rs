@@ -6,7 +6,7 @@ use crate::bed::Front;
 use crate::dut::Cable;
 use crate::facts::{Root, core_shared};
 use crate::fib::routes_in_fib;
-use crate::tester::{ReceiverPlace, Tester, TesterError};
+use crate::tester::{ReceiverPlace, Tester, TesterError, at_egress};
 use crate::trial::{self, rules};
 use mpps_method::{FrameSpec, Offer, Rate, Rules, Trial};
 
@@ -67,8 +67,8 @@ pub struct Surroundings {
     pub line_rate: Option<Rate>,
     /// Of those ports, one that is a veth: what the device does then runs on the sender's CPU.
     pub veth: Option<String>,
-    /// A queueing discipline of a port that the DUT sends through: the port, and its kind.
-    pub queue: Option<(String, String)>,
+    /// What stands at the egress of a port that the DUT sends through: the port, and that in words.
+    pub egress: Option<(String, String)>,
     /// Where the tester receives.
     pub receiver: Option<ReceiverPlace>,
     /// Nothing of it is real: how the simulated pair is written.
@@ -155,9 +155,9 @@ impl Measurer for Tester<'_> {
             veth: (first.cable.as_ref())
                 .is_some_and(Cable::is_veth)
                 .then(|| first.name.clone()),
-            queue: (self.ways().iter())
+            egress: (self.ways().iter())
                 .filter_map(|way| way.dut)
-                .find_map(|dut| Some((dut.outgoing.name.clone(), dut.outgoing.queue().ok()??))),
+                .find_map(|dut| Some((dut.outgoing.name.clone(), at_egress(dut.outgoing).ok()??))),
             receiver: Some(self.traffic.receiver),
             simulated: None,
         }

@@ -1,11 +1,11 @@
 //! A wire in place of the router, for the bed's part of a frame's cost and the tester's ceiling.
 
 use crate::bed::Bed;
-use crate::tester::Tester;
 use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
 use crate::tester::programs;
 use crate::tester::ways::Way;
+use crate::tester::{Tester, at_egress};
 use mpps_ebpf::instruments::wire::{WireSkel, WireSkelBuilder};
 use mpps_linux::tc::{Hook, Turn};
 use std::os::fd::AsFd;
@@ -17,14 +17,15 @@ pub struct Wire {
 
 impl Wire {
     /// Puts the wire between the DUT's ports; `None` where the tester does not get at them, or the kernel lacks the hook. Nor
-    /// where the outgoing port has a queueing discipline: the wire's frames would pass it, and its time count as the bed's.
+    /// where something of the router's own is at the outgoing port's egress: the wire's frames would pass it, and its time
+    /// count as the bed's.
     pub fn lay(bed: &Bed, ways: &[Way<'_>]) -> Result<Option<Self>, TesterError> {
         let mut in_path = Vec::new();
         for way in ways {
             let Some(dut) = way.dut else {
                 return Ok(None);
             };
-            if dut.outgoing.queue()?.is_some() {
+            if at_egress(dut.outgoing)?.is_some() {
                 return Ok(None);
             }
             let mut open = programs::open(WireSkelBuilder::default(), "open the wire")?;

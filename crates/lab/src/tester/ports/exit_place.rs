@@ -5,6 +5,8 @@ use crate::bed::{Bed, DutPlan, Port};
 use crate::tester::error::{NoExit, TesterError};
 use crate::tester::ways::{Way, ways};
 use crate::traffic::{PortKind, ReceiverPlace, Traffic};
+use mpps_linux::bpf::{self, LinkKind};
+use mpps_linux::netfilter;
 use mpps_linux::tc::{self, Hook};
 use mpps_method::Transport;
 
@@ -73,6 +75,28 @@ fn behind_hook(port: &Port) -> Result<Option<NoExit>, TesterError> {
     }
     let filters = port.netns.run(|| tc::filters(ifindex, Hook::Egress))??;
     Ok((filters.others > 0).then(|| NoExit::Filters(name.clone())))
+}
+
+/// Our own programs that stand at a port's egress: the receiver, and a planted fault.
+const OURS: [&str; 2] = ["leave", "plant"];
+
+/// What of the router's own frames pass that leave by this port, in words: a queueing discipline, filter, program or chain.
+pub(crate) fn at_egress(port: &Port) -> mpps_linux::Result<Option<String>> {
+    if let Some(kind) = port.queue()? {
+        return Ok(Some(format!("the queueing discipline {kind}")));
+    }
+    let ifindex = port.ifindex;
+    port.netns.run(|| {
+        if tc::filters(ifindex, Hook::Egress)?.others > 0 {
+            return Ok(Some("a traffic control filter at its egress".to_owned()));
+        }
+        let mut programs = bpf::attached(ifindex, LinkKind::TcxEgress)?.into_iter();
+        if let Some(other) = programs.find(|name| !OURS.contains(&name.as_str())) {
+            return Ok(Some(format!("the program {other} at its egress")));
+        }
+        let chain = netfilter::has_egress_chain()?;
+        Ok(chain.then(|| "a chain of nftables at an egress".to_owned()))
+    })?
 }
 
 #[cfg(test)]
