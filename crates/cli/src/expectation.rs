@@ -128,16 +128,16 @@ mod tests {
         let row = &Row::each(std::slice::from_ref(&measured))[0];
         let surpassed = falls_short(Rate::from_fps(1.05e6), row);
         assert!(surpassed.is_some_and(|unmet| unmet.may_be_met));
-        let passed = |lossless_trials| {
+        let passed = |(lossless_trials, judged_trials)| {
             let line = ResultLine {
                 lossless_trials: Some(lossless_trials),
-                judged_trials: Some(3),
+                judged_trials: Some(judged_trials),
                 ..line.clone()
             };
             let row = &Row::each(std::slice::from_ref(&line))[0];
             falls_short(Rate::from_fps(1e6), row).is_none()
         };
-        assert_eq!([1, 2].map(passed), [false, true]);
+        assert_eq!([(1, 3), (2, 3), (1, 1)].map(passed), [false, true, true]);
         assert!(is_unmet(1.0, (None, None)));
     }
 }

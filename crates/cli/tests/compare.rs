@@ -327,7 +327,7 @@ fn step(scratch: &Scratch, bin: &Path, text: &str) -> Ended {
         .current_dir(folder)
         .env("PATH", format!("{}:{path}", bin.display()))
         .env("BASE", "HEAD")
-        .env("BUDGET", "30s")
+        .env("BUDGET", "20s")
         .env("GITHUB_STEP_SUMMARY", scratch.path("summary.md")))
 }
 

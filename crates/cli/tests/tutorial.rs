@@ -15,7 +15,7 @@ fn blocks() -> Vec<String> {
 
 /// With less time than a reader gives it, which changes nothing that the text speaks of.
 fn hastened(block: &str) -> String {
-    block.replace("--budget 20s", "--budget 10s")
+    block.replace("--budget 20s", "--budget 6s")
 }
 
 /// Every place at which the document shows the program at work is one of these blocks.

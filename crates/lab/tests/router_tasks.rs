@@ -6,7 +6,7 @@ use crate::support::trials::{self, WHOLE_TRIES};
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit};
 use mpps_lab::doubt::work_doubts;
 use mpps_linux::cpu::CpuSet;
-use mpps_method::{CpuTasks, Trial, Verdict};
+use mpps_method::{CpuTasks, Rules, Trial, Verdict};
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
@@ -64,6 +64,8 @@ fn a_task_of_the_router_is_named_and_voids_nothing() {
             trial.other_tasks
         );
         println!("{:?}", trial.dut_tasks);
+        let verdict = trial.judge(&Rules::default());
+        assert!(!verdict.to_string().contains("(sh)"), "{verdict}");
         of_sh(&trial.dut_tasks, cpu).is_some_and(|millis| (10..=60).contains(&millis))
     });
     assert!(named, "not named in any of {WHOLE_TRIES} trials");

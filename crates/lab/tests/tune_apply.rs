@@ -33,7 +33,7 @@ const FILES: [&str; 5] = [
 /// Files of each queue.
 const QUEUE_FILES: [&str; 4] = ["rps_cpus", "rps_flow_cnt", "xps_cpus", "xps_rxqs"];
 /// Random plans that are tried.
-const SEEDS: u64 = 6;
+const SEEDS: u64 = 3;
 
 fn ip(words: &str) {
     let status = Command::new("ip").args(words.split(' ')).status();

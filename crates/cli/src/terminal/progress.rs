@@ -43,9 +43,9 @@ struct Size {
     begun: Instant,
     budget: Option<Duration>,
     phase: PhaseSeen,
-    /// Trials that are not at overload, and the void ones of them.
-    trials: u32,
-    void: u32,
+    /// Time of all trials, and the disturbed part of it.
+    tried: Duration,
+    disturbed: Duration,
     /// Highest load that lost nothing.
     lossless: Option<Rate>,
     /// Lowest load that lost frames.
@@ -163,8 +163,8 @@ impl Size {
             begun: Instant::now(),
             budget,
             phase: PhaseSeen::default(),
-            trials: 0,
-            void: 0,
+            tried: Duration::ZERO,
+            disturbed: Duration::ZERO,
             lossless: None,
             lossy: None,
         }
@@ -172,12 +172,11 @@ impl Size {
 
     fn add(&mut self, report: &Report<'_>) {
         self.phase.trials += 1;
+        self.tried += report.trial.duration.as_duration();
+        self.disturbed += report.trial.disturbed.time.as_duration();
         // At overload the undisturbed windows of a trial count, whatever its verdict.
         if self.phase.name != Phase::Overload.name() && report.phase != Phase::Overload {
-            let void = u32::from(matches!(report.verdict, Verdict::Void(_)));
-            self.trials += 1;
-            self.void += void;
-            self.phase.void += void;
+            self.phase.void += u32::from(matches!(report.verdict, Verdict::Void(_)));
         }
         if report.phase != Phase::Search {
             return;
@@ -194,7 +193,7 @@ impl Size {
         }
     }
 
-    /// `64  search  1.380 Mfps  lossless to 1.310 Mfps, lossy from 1.450 Mfps  12 % void  18 s left`
+    /// `64  search  1.380 Mfps  lossless to 1.310 Mfps, lossy from 1.450 Mfps  12 % disturbed  18 s left`
     fn live(&self, load: Rate) -> String {
         let PhaseSeen { frames, name, .. } = &self.phase;
         let mut text = format!("{frames}  {name}  {load}");
@@ -202,9 +201,9 @@ impl Size {
         if !bounds.is_empty() {
             let _ = write!(text, "  {bounds}");
         }
-        if self.void > 0 {
-            let share = f64::from(self.void) / f64::from(self.trials.max(1));
-            let _ = write!(text, "  {:.0} % void", share * 100.0);
+        let disturbed = 100.0 * self.disturbed.as_secs_f64() / self.tried.as_secs_f64();
+        if disturbed >= 0.5 {
+            let _ = write!(text, "  {disturbed:.0} % disturbed");
         }
         let spent = self.begun.elapsed();
         let _ = match self.budget {
