@@ -5,6 +5,7 @@ mod dependencies;
 mod documents;
 mod licence;
 mod paths;
+mod sentences;
 mod size;
 mod text;
 mod tree;
@@ -36,7 +37,7 @@ impl std::fmt::Display for Fault {
 }
 
 /// Every rule. A new one is a function in a file named by its subject, a line here, and a test that trips it.
-const RULES: [fn(&Tree) -> Vec<Fault>; 18] = [
+const RULES: [fn(&Tree) -> Vec<Fault>; 19] = [
     wall::inner,
     wall::outer,
     circles::of_imports,
@@ -55,6 +56,7 @@ const RULES: [fn(&Tree) -> Vec<Fault>; 18] = [
     documents::links,
     documents::width,
     documents::commands,
+    sentences::length,
 ];
 
 /// Reads the tree, prints faults on stdout and notes on stderr. Exit code 1 when there is a fault.
