@@ -298,11 +298,13 @@ fn another_program_on_the_duts_cpu_is_no_loss() {
     }
     let mut tester = tester(&bed, &support::traffic());
     let cpu = bed.plan().cpus.dut[0];
-    let mut seen = Vec::new();
+    let (mut seen, mut by_this_alone) = (Vec::new(), 0);
     let lossless = (0..WHOLE_TRIES).any(|_| {
         let trial = support::hogged(&mut tester, cpu, 50_000_000, &offer(200_000.0, 500));
         assert_ledger(&trial, "beside another program");
         let verdict = trial.judge(&Rules::default());
+        // It had a tenth of the trial, which voids none.
+        by_this_alone += u32::from(!matches!(verdict, Verdict::Void(_)));
         seen.push(format!("{verdict} {:?}", trial.disturbed));
         let had_ns: u64 = (trial.others.iter().filter(|time| time.cpu == cpu))
             .map(|time| time.to.as_nanos() - time.from.as_nanos())
@@ -310,6 +312,9 @@ fn another_program_on_the_duts_cpu_is_no_loss() {
         // The hypervisor may have had it meanwhile.
         had_ns > 40_000_000 && trial.lost_disturbed() > 1_000 && verdict == Verdict::Lossless
     });
+    if !lossless && by_this_alone < 3 {
+        support::skip!("a quieter machine");
+    }
     assert!(lossless, "{seen:#?}");
 }
 
@@ -401,11 +406,16 @@ fn ns_per_frame(trial: &Trial) -> Option<f64> {
     saturation::ns_per_frame(&trial.windows)
 }
 
-/// The median over some trials of what each tells.
-fn over_trials(tester: &mut Tester<'_>, fps: f64, told: impl Fn(&Trial) -> Option<f64>) -> f64 {
+/// The median over some trials of what each tells. `None`: the machine voided them all.
+fn over_trials(
+    tester: &mut Tester<'_>,
+    fps: f64,
+    told: impl Fn(&Trial) -> Option<f64>,
+) -> Option<f64> {
     let trials = (0..3).map(|_| run_whole(tester, fps, 300));
-    let each: Vec<f64> = trials.filter_map(|trial| told(&trial)).collect();
-    median(&each).expect("a trial that knows it")
+    let whole = |trial: &Trial| !matches!(trial.judge(&Rules::default()), Verdict::Void(_));
+    let each = trials.filter(whole).filter_map(|trial| told(&trial));
+    median(&each.collect::<Vec<f64>>())
 }
 
 /// Whether timers can time the windows of this bed.
@@ -436,7 +446,9 @@ fn busy_time_of_windows_adds_up_to_the_trials() {
         let mut tester = tester(&bed, &support::traffic());
         for fps in [100_000.0, 400_000.0] {
             let part = |trial: &Trial| Some(ns_per_frame(trial)? / trial.ns_per_frame()?);
-            let part = over_trials(&mut tester, fps, part);
+            let Some(part) = over_trials(&mut tester, fps, part) else {
+                support::skip!("a quieter machine");
+            };
             println!("{nic:?} {fps}: {part:.4} of the trial's");
             assert!((part - 1.0).abs() < 0.01, "{nic:?} {fps}: {part}");
         }
@@ -470,10 +482,14 @@ fn a_burn_shows_in_windows() {
         return;
     }
     let mut tester = tester(&bed, &support::traffic());
-    let plain = over_trials(&mut tester, 200_000.0, ns_per_frame);
+    let Some(plain) = over_trials(&mut tester, 200_000.0, ns_per_frame) else {
+        support::skip!("a quieter machine");
+    };
     let fault = Fault::spin(BURN_NS);
     let _burning = PlantedFault::plant_on_router(fault, &bed, tester.ways()[0]).expect("a burn");
-    let burnt = over_trials(&mut tester, 200_000.0, ns_per_frame);
+    let Some(burnt) = over_trials(&mut tester, 200_000.0, ns_per_frame) else {
+        support::skip!("a quieter machine");
+    };
     println!("{plain:.0} ns, with the burn {burnt:.0}");
     // The machine may change its state between both.
     let more = (burnt - plain) / BURN_NS as f64;
