@@ -508,7 +508,7 @@ fn what_cannot_be_simulated_says_why() {
         "rfc2544",
     ] {
         let ended = run(&mut mpps(&[verb, "--simulate", "capacity=1M"]));
-        let wanted = "has no flag --simulate: a simulated pair only counts the frames of a trial";
+        let wanted = "has no flag --simulate: a simulated pair only counts frames";
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(ended.error().contains(wanted), "{ended:?}");
         assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");

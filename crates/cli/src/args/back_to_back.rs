@@ -15,7 +15,7 @@ pub struct BurstArgs {
     /// Length of the longest burst tried, in seconds or with a unit (200ms, 5m); RFC 2544 section 26.4 asks for 2
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = trial_length)]
     pub time: Span,
-    /// Time for each frame size: when it is spent, the searches that ended by then are the result (30s, 2m)
+    /// Time for each frame size (30s, 2m). When it is spent, the searches that ended by then are the result
     /// [default: as long as it takes]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Span>,

@@ -127,7 +127,7 @@ pub struct SetUpArgs {
     /// Kernel interfaces that the tester uses: newest, or oldest (those of Linux 6.1, to compare kernels with one tester)
     #[arg(long, value_name = "AGE", value_parser = one_of(INTERFACES), default_value = "newest", hide_possible_values = true)]
     pub kernel_interfaces: Interfaces,
-    /// So many rules of nft in the router's forward path; only the last one matches, and it accepts (RFC 2544 11.4: 1, 25)
+    /// Number of nft rules in the router's forward path; only the last one matches, and it accepts (RFC 2544 11.4: 1, 25)
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=i64::from(FILTERS_MAX)))]
     pub filters: Option<u16>,
     /// A program that sets up the DUT. It runs in its namespace before the first trial, as root, on the DUT's CPUs. It

@@ -25,10 +25,10 @@ pub struct CalibrateArgs {
     #[arg(long, value_name = "PLACE", value_parser = one_of(RECEIVERS), hide_possible_values = true,
           help_heading = "Bed")]
     pub receiver: Option<ReceiverPlace>,
-    /// So many rules of nft in the router's forward path; only the last one matches, and it accepts (RFC 2544 11.4)
+    /// Number of nft rules in the router's forward path; only the last one matches, and it accepts (RFC 2544 11.4)
     #[arg(long, value_name = "N", help_heading = "Bed", value_parser = value_parser!(u16).range(1..=i64::from(FILTERS_MAX)))]
     pub filters: Option<u16>,
-    /// Queries to the router itself each second of a trial, 1 to 100 (RFC 2544 11.2). Without N 1
+    /// Queries to the router itself each second of a trial, 1 to 100 (RFC 2544 11.2). Without N it is 1
     #[arg(long, value_name = "N", help_heading = "Traffic", num_args = 0..=1, default_missing_value = "1",
           value_parser = value_parser!(u16).range(1..=i64::from(QUERIES_MAX)))]
     pub management_traffic: Option<u16>,

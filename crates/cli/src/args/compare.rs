@@ -28,8 +28,8 @@ const EXAMPLES: &str = "Examples:\n  \
 /// Two records, and what is asked of their difference.
 #[derive(Args, Debug)]
 pub struct FinishedArgs {
-    /// Two records of `mpps throughput`, `mpps fib-scale` or `mpps explain` to compare, instead of measuring; the last run
-    /// of each counts. Needs no rights
+    /// Two records of `mpps throughput`, `mpps fib-scale` or `mpps explain` to compare, instead of measuring; the last
+    /// run of each counts. This needs no rights
     #[cfg_attr(
         feature = "measure",
         arg(value_names = ["A.jsonl", "B.jsonl"], num_args = 2, conflicts_with_all = ["a", "b", "c", "budget"])
@@ -42,9 +42,9 @@ pub struct FinishedArgs {
     /// A difference smaller than this need not be found: the run ends when the interval lies within it
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = share, help_heading = "Comparison")]
     pub within: f64,
-    /// Exit code 1 if a variant is slower than the first one by more than this: a difference was found, and its median is
-    /// more. Exit code 4 if it may be slower by more, and nothing shows it. What counts are frames/s, or CPU time of a
-    /// frame where the tester reached its limit before the router
+    /// Exit code 1 if a variant is slower than the first one by more than this: a difference was found, and its median
+    /// is more. Exit code 4 if it may be slower by more, and nothing shows it. Frames/s count, or CPU time of a frame
+    /// where the tester reached its limit before the router
     #[arg(long, value_name = "PERCENT", value_parser = share, help_heading = "Comparison")]
     pub fail_if_slower: Option<f64>,
     /// Conditions in which two records may differ, because they are what you compare: dut_setup, kernel_release, queues ...
@@ -79,8 +79,8 @@ pub struct CompareArgs {
     /// Two records instead, and what is asked of the difference.
     #[command(flatten)]
     pub finished: FinishedArgs,
-    /// The set-up that all others are compared with: none, a program that sets up the router (as for --dut-setup), or
-    /// flags of its own ('--queues 1'); NAME=SETUP names it
+    /// The set-up that all others are compared with: none, a program as for --dut-setup, or flags of its own ('--queues
+    /// 1'). NAME=SETUP names it
     #[arg(long, value_name = "SETUP", required_unless_present_any = ["records", "a_binary"], allow_hyphen_values = true,
           help_heading = "Variants")]
     pub a: Option<String>,

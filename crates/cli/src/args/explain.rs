@@ -61,9 +61,9 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "N",
           value_parser = clap::value_parser!(u32).range(i64::from(TRIALS_MIN)..=1000))]
     pub trials: Option<u32>,
-    /// Tell what each stage and cause takes more than in this set-up. The two take turns. A SETUP is none (the same without
-    /// --dut-setup), a program that sets up the router (as for --dut-setup), or flags of its own ('--queues 1', '--burn 0').
-    /// NAME=SETUP names it
+    /// Tell what each stage and cause takes more than in this set-up. The two take turns. A SETUP is none (the same
+    /// without --dut-setup), a program as for --dut-setup, or flags of its own ('--queues 1', '--burn 0'). NAME=SETUP
+    /// names it
     #[arg(long, value_name = "SETUP", allow_hyphen_values = true)]
     pub against: Option<String>,
     /// A cost that is known.
@@ -73,8 +73,8 @@ pub struct ExplainArgs {
     /// the places left out of it. AXIS=V1,V2,... names at least 4 places (destinations=1,1k,64k,1M)
     #[arg(long, value_name = "AXIS", value_parser = sweep, conflicts_with = "against", help_heading = "Sweep")]
     pub sweep: Option<SweepArg>,
-    /// Measure the scenarios of tables I to V of Raumer, Emmerich and others (2015): 4 frame sizes, then 256 to 1 M flows
-    /// through as many routes. Print the results beside the published figures
+    /// Measure the scenarios of tables I to V of Raumer, Emmerich and others (2015). They have 4 frame sizes, then 256
+    /// to 1 M flows through as many routes. The published figures stand beside the results
     #[arg(long, conflicts_with_all = ["sweep", "frame", "against"], help_heading = "Sweep")]
     pub paper_tables: bool,
     /// Look at these CPUs of this host at its work (2-5, or all). All traffic is of others: nothing is sent, and nothing is
@@ -96,8 +96,8 @@ pub struct ExplainArgs {
 /// A cost that is known.
 #[derive(Args, Debug)]
 pub struct BurnArgs {
-    /// Test the profile itself: a program spins so many ns for each frame where the router receives. The stage RX then has
-    /// to cost that much more, and what the program takes beside its spin. With 0 it has the latter alone
+    /// Test the profile itself: a program spins for NS ns at each frame where the router receives. The stage RX then
+    /// has to cost that much more, and what the program takes beside its spin. With 0 it has the latter alone
     #[arg(long, value_name = "NS", help_heading = "Load", value_parser = clap::value_parser!(u64).range(0..=BURN_MAX))]
     pub burn: Option<u64>,
 }

@@ -48,8 +48,8 @@ pub struct RouteArgs {
     /// [default on a bed: the tester's receiving end]
     #[arg(long, value_name = "GATEWAYS", value_delimiter = ',')]
     pub via: Vec<Gateway>,
-    /// How prefixes are spread over several next hops: round-robin (one after the other, in the order of the table) or
-    /// hash (of the prefix: it keeps its next hop whatever else the table holds)
+    /// How prefixes are spread over several next hops. With round-robin they take turns in the order of the table. With
+    /// hash a prefix keeps its next hop whatever else the table holds
     #[arg(long, value_name = "HOW", value_parser = one_of(SPREADS), default_value = "round-robin", hide_possible_values = true)]
     pub spread: Spread,
     /// Next hops as objects (nexthop objects, Linux 5.3), plain (a gateway for each route), or auto: objects

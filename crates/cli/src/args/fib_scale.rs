@@ -27,8 +27,8 @@ pub struct FibScaleArgs {
     /// Which bed.
     #[command(flatten)]
     pub bed: BedChoiceArgs,
-    /// Port that sends and receives for the tester: xdp (fastest, frames up to 3400), or af-packet (packet
-    /// sockets: slower, frames up to 9216) [default: xdp]
+    /// Kind of the tester's ports: xdp (fastest, frames up to 3400), or af-packet (packet sockets: slower, frames up to
+    /// 9216) [default: xdp]
     #[arg(long, value_name = "KIND", value_parser = one_of(PORTS), hide_possible_values = true, help_heading = "Ports")]
     pub port: Option<PortKind>,
     /// Write the plot to this file, SVG [default: beside the record]
@@ -47,8 +47,7 @@ pub struct ScaleArgs {
     /// [default: a synthetic table with the Internet's prefix lengths]
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
-    /// The largest table is so many networks of 198.18.0.0/15 (with -6 2001:2::/48), 1 to 8192 (RFC 2544 section 12
-    /// has 256)
+    /// The largest table is N networks of 198.18.0.0/15 (with -6 2001:2::/48), 1 to 8192 (RFC 2544 section 12 has 256)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(NETWORKS_MAX)), conflicts_with = "table")]
     pub networks: Option<u16>,
     /// Routes to load, one count after the other, each with the most destinations; full is all of the table
@@ -62,8 +61,8 @@ pub struct ScaleArgs {
     /// As many destinations as routes, both growing (the counts of --routes)
     #[arg(long, conflicts_with = "destinations")]
     pub coupled: bool,
-    /// Next hops of the routes, 1 to 1024: neighbours of the router, all of them the tester; each route has one of
-    /// them, by a hash of its prefix
+    /// Next hops of the routes, 1 to 1024. They are neighbours of the router, all of them the tester. A hash of its
+    /// prefix gives each route one of them
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=i64::from(NEXT_HOPS_MAX)))]
     pub next_hops: u16,
     /// How destinations are drawn: per-prefix, per-address, zipf:S, sequential (see `mpps throughput --help`)

@@ -28,8 +28,9 @@ pub struct LossArgs {
     /// [default: as long as it takes; with --overload 30s]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Span>,
-    /// Offer one lasting overload instead, so many times the maximum forwarding rate (5x), or all that the tester can
-    /// (max): does the router hold its rate, does its management path answer, and when is it as before?
+    /// Offer one lasting overload instead: a multiple of the maximum forwarding rate (5x), or all that the tester can
+    /// (max). The result says whether the router holds its rate and its management path answers. It also says when the
+    /// router is as before
     #[arg(long, value_name = "FACTOR", value_parser = overload,
           conflicts_with_all = ["step", "time", "max_rate", "warm_up"])]
     pub overload: Option<Overload>,

@@ -74,10 +74,11 @@ pub struct RunArgs {
 /// A simulated pair in place of a bed.
 #[derive(Args, Debug)]
 pub struct SimulateArgs {
-    /// Simulate tester and router instead of a bed, to try goals and searches; needs no rights:
-    /// capacity= (frames/s), ring= (frames), noise= (share of the capacity missing at worst), loss= (of each
-    /// frame), wander= (loss that comes and goes with load: 450k:600k:10%@900k), stalls= and pauses= (length@share of
-    /// the seconds; the machine's, seen; the router's, unseen), tester= (its ceiling, frames/s), seed=
+    /// Simulate tester and router instead of a bed, to try goals and searches. This needs no rights. The router has
+    /// capacity= (frames/s), ring= (frames), noise= (share of the capacity missing at worst) and loss= (of each frame).
+    /// With wander= loss comes and goes with load (450k:600k:10%@900k). With stalls= the machine stalls, seen; with
+    /// pauses= the router pauses, unseen (length@share of the seconds). The tester has tester= (its ceiling, frames/s),
+    /// and chance has seed=
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Bed", value_parser = simulated,
           conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "filters", "dut_setup",
                                 "table", "dst_prefix", "networks", "management_traffic", "external", "receiver"])]

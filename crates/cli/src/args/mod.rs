@@ -134,8 +134,9 @@ pub struct Cli {
 const TEMPLATE: &str =
     "{about}\n{usage-heading} {usage}\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}";
 
-const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met or every load lost frames, 2 bad input or missing rights, 3 the host could not \
-                          be restored (run `mpps recover`), 4 too disturbed (try again), 130 interrupted.";
+const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met or every load lost frames, 2 bad input \
+                          or missing rights. Code 3 says that the host could not be restored (run `mpps recover`), 4 \
+                          that the machine was too disturbed (try again). Code 130 says that the run was interrupted.";
 /// The same in a line, for `-h`.
 const EXIT_CODES_SHORT: &str = "Exit codes: 0 measured, 1 not as expected, 2 failed, 3 not restored, 4 disturbed, 130 interrupted";
 
@@ -165,13 +166,13 @@ pub enum Verb {
     Reset(Box<ResetArgs>),
     /// Show where the time of a frame goes, what limits the router and what it could reach
     ///
-    /// Samples the router while it is saturated and at lower loads. Splits its busy time by stage and by cause.
+    /// mpps samples the router while it is saturated and at lower loads. It splits its busy time by stage and by cause.
     #[cfg(feature = "measure")]
     Explain(Box<ExplainArgs>),
     /// Watch a router at its work, live: CPUs, interfaces, drops and the cost of a frame
     ///
-    /// Sends nothing and changes nothing. Interfaces and drops are those of this network namespace. Keys: q quits, p
-    /// pauses, s shows causes in place of stages, + and - change the interval.
+    /// mpps sends nothing and changes nothing. Interfaces and drops are those of this network namespace. Keys: q quits,
+    /// p pauses, s shows causes in place of stages, + and - change the interval.
     ///
     /// On a kept bed: mpps bed shell NAME mpps top.
     #[cfg(feature = "measure")]
@@ -189,8 +190,8 @@ pub enum Verb {
     FibScale(Box<FibScaleArgs>),
     /// Compare set-ups of the router that take turns on one machine, or two records
     ///
-    /// Each set-up has a bed of its own. All beds stand at once, on the same CPUs. Prints for each set-up what a frame
-    /// costs more or less than in the first one, and how many frames per second that means.
+    /// Each set-up has a bed of its own. All beds stand at once, on the same CPUs. The result says for each set-up what
+    /// a frame costs more or less than in the first one. It also says how many frames per second that means.
     Compare(Box<CompareArgs>),
     /// Run a published study, or your own plan of many runs, into one record
     #[cfg(feature = "measure")]

@@ -8,18 +8,18 @@ use mpps_lab::tester::{PortKind, ReceiverPlace};
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Ports")]
 pub struct PortArgs {
-    /// Port that sends and receives for the tester: xdp (fastest, frames up to 3400), or af-packet (packet
-    /// sockets: slower, any Ethernet port, frames up to 9216)
+    /// Kind of the tester's ports: xdp (fastest, frames up to 3400), or af-packet (packet sockets: slower, any Ethernet
+    /// port, frames up to 9216)
     /// [default: xdp; with --external af-packet where a port has no XDP]
     #[arg(long, value_name = "KIND", value_parser = one_of(PORTS), hide_possible_values = true)]
     pub port: Option<PortKind>,
-    /// Where frames are received and counted: exit (at the egress of the router's outgoing port; the tester's CPU
-    /// only sends) or port (behind the cable, at the tester's own port)
+    /// Where frames are received and counted: exit or port. The exit is the egress of the router's outgoing port; the
+    /// tester's CPU then only sends. The port is the tester's own, behind the cable
     /// [default: exit where the tester has one CPU and the router lets frames pass there, else port]
     #[arg(long, value_name = "PLACE", value_parser = one_of(RECEIVERS), hide_possible_values = true)]
     pub receiver: Option<ReceiverPlace>,
-    /// A real pair of ports of this box around any device, instead of a router of its own: the tester sends on
-    /// OUT and receives on IN. They leave the host for as long as it takes, and come back as they were
+    /// A real pair of ports of this host around any device, instead of a router of its own. The tester sends on OUT and
+    /// receives on IN. Both leave the host for as long as the run takes, and come back as they were
     #[arg(long, value_name = "OUT,IN",
           conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "filters", "management_traffic", "dut_setup"])]
     pub external: Option<String>,

@@ -95,8 +95,8 @@ pub struct LossVerification {
 
 /// Loss verification: `2`, or `3:100`.
 pub fn loss_verification(text: &str) -> Result<LossVerification, String> {
-    let wrong = "give how many trials a load may have, 2 or more, and after a colon how many frames one may lose \
-                 and be repeated: 2, or 3:100";
+    let wrong = "give the trials of a load, at least 2, and after a colon the frames that a repeated one may lose: 2, \
+                 or 3:100";
     let (trials, lost) = text
         .split_once(':')
         .map_or((text, None), |(trials, lost)| (trials, Some(lost)));

@@ -9,7 +9,7 @@ use mpps_method::Span;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Load")]
 pub struct RecoveryArgs {
-    /// Length of the overload, and of the lower load after it, in seconds or with a unit (200ms, 5m); RFC 2544 section
+    /// Length of the overload, and of the lower load after it, in seconds or with a unit (200ms, 5m). RFC 2544 section
     /// 26.5 asks for 60 s of overload
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = trial_length)]
     pub time: Span,

@@ -48,7 +48,7 @@ const ALIASES: &[Alias] = &[
     Alias {
         typed: &["step-fps"],
         has: "resolution",
-        answer: "--resolution FPS makes the loads of a bisection whole multiples of so many frames/s",
+        answer: "--resolution FPS makes the loads of a bisection whole multiples of FPS",
     },
     Alias {
         typed: &["duration", "runtime", "seconds", "interval", "trial-time"],
@@ -88,7 +88,8 @@ const ALIASES: &[Alias] = &[
     Alias {
         typed: &["simulate"],
         has: "frame",
-        answer: "a simulated pair only counts the frames of a trial and has no times, routes, resets or CPUs; mpps throughput, loss, trial and back-to-back take it",
+        answer: "a simulated pair only counts frames and has no times, routes, resets or CPUs; mpps throughput, loss, \
+            trial and back-to-back take it",
     },
     Alias {
         typed: &["color", "colour", "no-color", "no-colour"],

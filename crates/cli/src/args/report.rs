@@ -31,8 +31,8 @@ pub enum ReportFormat {
     Json,
     /// Results as gauges, for Prometheus
     Openmetrics,
-    /// The flame graph of a record of `mpps explain`, one SVG; of two records, what the second gained and lost, and of one with --against
-    /// what the set-up takes more
+    /// The flame graph of a record of `mpps explain`, one SVG. Of two records it shows what the second gained and lost.
+    /// Of one with --against it shows what the set-up takes more
     Flame,
     /// Its call stacks as folded text, for speedscope
     Folded,

@@ -13,7 +13,7 @@ pub const FRAME: &str = "Frame sizes, as of mpps throughput [default: the RFC's]
 #[command(next_help_heading = "Suite")]
 pub struct SuiteArgs {
     /// Finish within 15 minutes: frames of 64, 512 and 1518 octets, trials of 1 s, few repetitions, at most 30 s for a
-    /// search; the output says what that is short of
+    /// search. The output says what that is short of
     #[arg(long)]
     pub quick: bool,
     /// Only these parts: throughput, latency, loss, back-to-back, recovery, reset
@@ -31,11 +31,11 @@ pub struct SuiteArgs {
     /// [default: 60; with --quick 1]
     #[arg(long, value_name = "SECONDS", value_parser = trial_length)]
     pub time: Option<Span>,
-    /// Time for each part of each frame size; when it is spent, the part's result is what is known by then (30s, 2m)
+    /// Time for each part of each frame size (30s, 2m). When it is spent, the part's result is what is known by then
     /// [default: as long as it takes; with --quick 30s]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Span>,
-    /// Rate without loss that every frame size has to reach, frames/s (400k, 1.5M, 1e6); if one does not, the exit code
+    /// Rate without loss that every frame size has to reach, frames/s (400k, 1.5M, 1e6). If one does not, the exit code
     /// is 1, or 4 if another try may show it
     #[arg(long, value_name = "FPS", value_parser = rate)]
     pub expect_min: Option<Rate>,

@@ -71,8 +71,8 @@ fn share(value: &str) -> Result<f64, String> {
     share.ok_or_else(|| "give a share such as 5%, below 100%".to_owned())
 }
 
-/// `450k:600k:10%@900k`: up to which load every second passes, from which on none does, and which share of them does so
-/// all the same around which higher load.
+/// `450k:600k:10%@900k`: every second passes up to the first load, none from the second on. A share of them passes all
+/// the same around a higher load.
 fn wander(value: &str) -> Result<Wander, String> {
     let wrong = "give two loads, the share of seconds that pass all the same, and the load around which they do: 450k:600k:10%@900k";
     let [sure, never, lucky] = value.split(':').collect::<Vec<_>>()[..] else {

@@ -59,8 +59,8 @@ pub struct ReadArgs {
 /// A file of routes.
 #[derive(Args, Debug)]
 pub struct RouteFileArgs {
-    /// Routes: MRT (TABLE_DUMP, TABLE_DUMP_V2; RFC 6396), the output of `bgpdump -m`, or one prefix a line; plain or
-    /// packed by gzip, bzip2, zstd or xz, whatever its name; `-` is standard input
+    /// Routes: MRT (TABLE_DUMP, TABLE_DUMP_V2; RFC 6396), the output of `bgpdump -m`, or one prefix a line. The file
+    /// may be plain or packed by gzip, bzip2, zstd or xz, whatever its name. `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Keep the undamaged routes of a damaged file and count the damaged places

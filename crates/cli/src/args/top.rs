@@ -15,10 +15,10 @@ pub struct TopArgs {
     /// CPUs to watch (2-5, or all)
     #[arg(long, value_name = "CPUS", default_value = "all", value_parser = watched_cpus)]
     pub cpus: CpuSet,
-    /// Time between two pictures
+    /// Time between two updates
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = watched_time)]
     pub interval: Span,
-    /// Print one picture as plain text, and end
+    /// Print one update as plain text, and end
     #[arg(long, conflicts_with = "json")]
     pub once: bool,
     /// Print a JSON object a line at each interval, until Ctrl-C

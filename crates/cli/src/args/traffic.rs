@@ -14,17 +14,17 @@ use std::path::PathBuf;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Traffic")]
 pub struct TrafficArgs {
-    /// Frame sizes in octets, FCS included, measured one after the other (RFC 2544 section 9): sizes
-    /// (64,512), sweeps (64-1518/128), mixes by name (imix, with IPv6 imix6, ams-ix-2015, intel-2016, internet-2009,
-    /// internet-2009-approx) or of your own (mix:64=7,594=4,1518=1), IMIX
-    /// genomes in exact order (RFC 6985: genome:aaafg; sizes of your own: genome:aaA,A=594)
+    /// Frame sizes in octets, FCS included, measured one after the other (RFC 2544 section 9). Sizes are such as
+    /// 64,512, and a sweep is such as 64-1518/128. Mixes have the names imix (with IPv6 imix6), ams-ix-2015,
+    /// intel-2016, internet-2009 and internet-2009-approx. A mix of your own is such as mix:64=7,594=4,1518=1. An IMIX
+    /// genome in exact order is such as genome:aaafg (RFC 6985), or genome:aaA,A=594 with sizes of your own
     /// [default: 64,imix,1518; with IPv6 78,imix,1518]
     #[arg(long, value_name = "SIZES")]
     pub frame: Option<String>,
     /// Flows in each direction, taking turns; ports from 1024, source and destination moving together
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub flows: u32,
-    /// Frames each flow lives; then a new one, with ports not used before, takes its place [default: for ever]
+    /// Frames of each flow; then a new one, with ports not used before, takes its place [default: for ever]
     #[arg(long, value_name = "FRAMES")]
     pub flow_length: Option<u32>,
     /// Transport behind the IP header: udp, tcp (segments no offload can merge), tcp-stream (each
@@ -43,8 +43,8 @@ pub struct TrafficArgs {
     /// Differentiated services code point, 0 to 63 (RFC 2474)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub dscp: u8,
-    /// Queries to the router itself each second of a trial, 1 to 100 (RFC 2544 11.2), at a port of its own. The
-    /// result says how many it answers. Without N 1
+    /// Queries to the router itself each second of a trial, 1 to 100 (RFC 2544 11.2), at a port of its own. The result
+    /// says how many it answers. Without N it is 1
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1",
           value_parser = value_parser!(u16).range(1..=i64::from(QUERIES_MAX)))]
     pub management_traffic: Option<u16>,
@@ -57,32 +57,32 @@ pub struct TrafficArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Routes and destinations")]
 pub struct DestinationArgs {
-    /// Routes to load into the DUT and to draw destinations from: MRT, `bgpdump -m`, or one prefix a line; `-` is
-    /// standard input (`mpps table read --list` prepares one). `synthetic:1M` makes up so many, as `mpps table
+    /// Routes to load into the DUT and to draw destinations from: MRT, `bgpdump -m`, or one prefix a line. `-` is
+    /// standard input (`mpps table read --list` prepares one). `synthetic:1M` synthesizes 1M prefixes, as `mpps table
     /// synthesize` does
     #[arg(long, value_name = "FILE", conflicts_with = "dst_prefix")]
     pub table: Option<PathBuf>,
     /// One route to load into the DUT; its addresses are the destinations
     #[arg(long, value_name = "PREFIX", value_parser = prefix)]
     pub dst_prefix: Option<IpNet>,
-    /// Load routes for so many networks of 198.18.0.0/15 (with -6 2001:2::/48), 1 to 8192, and draw destinations evenly
-    /// over them (RFC 2544 section 12 has 256)
+    /// Load routes for N networks of 198.18.0.0/15 (with -6 2001:2::/48), 1 to 8192 (RFC 2544 section 12 has 256).
+    /// Destinations are drawn evenly over them
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=i64::from(NETWORKS_MAX)), conflicts_with_all = ["table", "dst_prefix"])]
     pub networks: Option<u16>,
     /// Different destinations, each frame to the next one, such as 65536 or 4M
     /// [default: 1M, or all there are; without routes to load one, the tester's own address]
     #[arg(long, value_name = "N", value_parser = count)]
     pub destinations: Option<u64>,
-    /// How to draw them: per-prefix (prefixes take turns), per-address (each address as likely), zipf:S (the k-th
-    /// gets frames as 1 / k^S), sequential (in order, no chance), or missing (addresses without a route,
-    /// which the DUT must drop)
+    /// How to draw them. With per-prefix prefixes take turns, with per-address each address is as likely. With zipf:S
+    /// the k-th gets frames as 1 / k^S, with sequential they come in order, without chance. With missing they have no
+    /// route, so the DUT must drop the frames
     /// [default: per-prefix; with --networks per-address]
     #[arg(long, value_name = "HOW")]
     pub draw: Option<Draw>,
-    /// Replay route changes into the DUT's FIB during each trial (RFC 2544 section 11.3): MRT updates, their
-    /// `bgpdump -m`, or lines `A PREFIX` and `W PREFIX` with a Unix time before them or none. speed= is so many a second
-    /// (12.5k/s), the file's own times (10x) or max [default: 1000/s]. Destinations are then drawn from
-    /// prefixes that no change withdraws
+    /// Replay route changes into the DUT's FIB during each trial (RFC 2544 section 11.3). FILE has MRT updates, their
+    /// `bgpdump -m`, or lines `A PREFIX` and `W PREFIX`, with a Unix time before them or none. Their speed= is changes
+    /// a second (12.5k/s), a multiple of the file's own times (10x) or max [default: 1000/s]. Destinations are then
+    /// drawn from prefixes that no change withdraws
     #[arg(long, value_name = "FILE[,speed=SPEED]", value_parser = route_changes)]
     pub route_changes: Option<RouteChangesArg>,
     /// Keep prefixes that are never a destination on the Internet: private, reserved ... (RFC 6890); the bed's own

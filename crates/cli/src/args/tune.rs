@@ -11,7 +11,7 @@ use {
     std::path::PathBuf,
 };
 
-/// Whom advice is for.
+/// The profile that advice is for.
 #[cfg(feature = "measure")]
 pub(super) const PROFILES: &[(&str, &str, Profile)] = &[
     ("router", "A machine that forwards", Profile::Router),
@@ -37,7 +37,7 @@ pub enum TuneVerb {
     List(ListSettingsArgs),
     /// Show each setting of this machine beside the advice for it
     ///
-    /// Reads only: nothing is changed. Without root most settings are read as well.
+    /// Nothing is changed. Without root most settings are read as well.
     #[cfg(feature = "measure")]
     Show(ShowSettingsArgs),
     /// Show which CPU should serve which queue of each NIC, as a picture in text
@@ -64,7 +64,7 @@ pub enum TuneVerb {
     Confirm(SiteArgs),
     /// Put applied settings back, the last first
     ///
-    /// A setting that somebody else changed meanwhile keeps its value, and mpps prints it.
+    /// A setting that another program changed meanwhile keeps its value, and mpps prints it.
     #[cfg(feature = "measure")]
     Revert(RevertSettingsArgs),
     /// The helper of `apply`
@@ -102,7 +102,7 @@ pub struct ListSettingsArgs {
 #[cfg(feature = "measure")]
 #[derive(Args, Debug)]
 pub struct ShowSettingsArgs {
-    /// Whom the advice is for
+    /// The profile that the advice is for
     #[arg(long, value_name = "PROFILE", default_value = "router", value_parser = one_of(PROFILES))]
     pub profile: Profile,
     /// An interface to look at; may be given several times [default: all that have a device]
@@ -129,7 +129,7 @@ pub struct LayoutArgs {
 #[cfg(feature = "measure")]
 #[derive(Args, Debug)]
 pub struct CookbookArgs {
-    /// Whom the advice is for
+    /// The profile that the advice is for
     #[arg(long, value_name = "PROFILE", value_parser = one_of(PROFILES))]
     pub profile: Profile,
     /// An interface to look at; may be given several times [default: all that have a device]

@@ -45,7 +45,7 @@ pub struct RevertSettingsArgs {
 /// Arguments of `mpps tune apply`.
 #[derive(Args, Debug)]
 pub struct ApplyArgs {
-    /// Whom the advice is for
+    /// The profile that the advice is for
     #[arg(long, value_name = "PROFILE", value_parser = one_of(PROFILES))]
     pub profile: Profile,
     /// An interface to set; may be given several times [default: all that have a device; with --netns all but lo]
@@ -77,7 +77,7 @@ pub struct ApplyArgs {
     /// Change the network namespace mpps runs in; where that is the machine's own, the whole machine
     #[arg(long, conflicts_with = "netns")]
     pub allow_system_changes: bool,
-    /// Put settings back after so long without `mpps tune confirm` (30s, 2m)
+    /// Put settings back after this time without `mpps tune confirm` (30s, 2m)
     #[arg(long, value_name = "TIME", value_parser = waiting, default_value = "60", conflicts_with = "netns")]
     pub confirm_within: Span,
     /// Keep settings without `mpps tune confirm`

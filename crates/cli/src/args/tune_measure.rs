@@ -36,15 +36,16 @@ pub struct MeasureSettingsArgs {
     /// Time for all turns (30s, 2m); it ends earlier when all is known [default: enough for 40 pairs of each setting]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Span>,
-    /// Switch about half of the settings in each turn, by a design of Plackett and Burman with fold-over: more settings in
-    /// less time, and the result names pairs that do not add
+    /// Switch about half of the settings in each turn, by a design of Plackett and Burman with fold-over. This measures
+    /// more settings in less time, and the result names pairs that do not add
     #[arg(long)]
     pub screen: bool,
     /// After all turns, profile each setting that was found to act, at both levels. The result says what each stage takes
     /// more
     #[arg(long)]
     pub by_stage: bool,
-    /// Go on with a run of the same plan that ended early: its turns are in this record, which new ones are appended to
+    /// Go on with a run of the same plan that ended early. Its turns are in this record, and new ones are appended to
+    /// it
     #[arg(long, value_name = "RECORD", conflicts_with = "record")]
     pub resume: Option<PathBuf>,
     /// Write the plot to this file, SVG [default: beside the record]
