@@ -29,7 +29,7 @@ fn every_frame_is_timed_through_router_and_bed() {
         text.contains("at 50 % of the throughput (10.0k frames/s), idle CPUs "),
         "{text}"
     );
-    assert!(text.contains("; the bed alone "), "{text}");
+    assert!(text.contains(". The bed alone has "), "{text}");
     let table = text
         .lines()
         .filter(|line| line.contains("router  ") || line.contains("bed  "));

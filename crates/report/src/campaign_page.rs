@@ -58,8 +58,8 @@ fn first_screen(campaign: &CampaignRun<'_>) -> Markup {
                 @if let Some(error) = unfinished(campaign.run) { p { (error) } }
             }
             dt { "How" }
-            dd { p { "A claim holds where the whole interval of its number lies between the claim's bounds, and does not hold \
-                where the whole interval lies outside." } }
+            dd { p { "A claim holds where the whole interval of its number lies between the claim's bounds. It does \
+                not hold where the whole interval lies outside." } }
         }
     }
 }

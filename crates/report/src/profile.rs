@@ -206,7 +206,7 @@ fn model(model: &CostModel) -> String {
         .collect();
     let known = match known.as_slice() {
         [] => String::new(),
-        known => known.join(", ") + "; ",
+        known => known.join(", ") + ". It is ",
     };
     let mixed = match model.mixed.as_slice() {
         [] => String::new(),
@@ -441,7 +441,7 @@ pub fn flame_change(before: &[ProfileLine], after: &[ProfileLine]) -> Option<Str
     let (first, second) = (roots(before), roots(after));
     let (one, other) = (together(before, &first), together(after, &second));
     let both = !one.is_empty() && !other.is_empty();
-    let title = "What the time of a frame gained and lost, by function";
+    let title = "Changes of the time of a frame, by function";
     both.then(|| flame::flame_difference(title, &one, &other, UNIT))
 }
 

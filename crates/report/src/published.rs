@@ -74,8 +74,8 @@ pub fn paper_tables(line: &SweepLine) -> Vec<PaperTable> {
         table(
             "III: ns of a frame in locks and addresses, 64 B, over flows",
             (LOCKS, &[0]),
-            "Here: all functions whose names contain that one, or for do_raw_spin_lock spin_lock. \"-\" here: below \
-             0.5 ns, or the compiler made it part of its caller.",
+            "\"Here\" has all functions whose names contain that one, or for do_raw_spin_lock spin_lock. \"-\" here: \
+             below 0.5 ns, or the compiler made it part of its caller.",
         ),
         table(
             "IV: ns of a frame by stage, 64 B, over flows",
@@ -234,9 +234,9 @@ pub fn section(line: &ProfileLine) -> Markup {
             summary { "Beside published figures" }
             p.note {
                 "ns of a frame. Published: Raumer et al., Performance Exploration of Software-based Packet Processing \
-                 Systems, 2015: one core of a Xeon E3-1230 v2 at 3.3 GHz, 82599 10GbE, Linux 3.7, ixgbe 3.14.5. In RX, \
-                 allocation, TX and free a 10GbE driver works there: a veth pair has no such work, so these cannot be \
-                 compared."
+                 Systems, 2015. Their router is one core of a Xeon E3-1230 v2 at 3.3 GHz, 82599 10GbE, Linux 3.7, \
+                 ixgbe 3.14.5. In RX, allocation, TX and free a 10GbE driver works there: a veth pair has no such \
+                 work, so these cannot be compared."
             }
             (Table::new(&head, stages.map(row)).markup(None))
         }

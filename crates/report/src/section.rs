@@ -291,9 +291,9 @@ fn trials(run: &Run, runs: usize) -> Markup {
                 p.note { "Trials on which results stand follow. All of them: " code { "mpps report --format csv" } }
             }
             p.note {
-                "A click on a heading sorts. Results stand on the trials in bold. Lost are the frames that the verdict counts: \
-                 those that the DUT lost outside disturbances. Overdue frames arrived too late: above 1 % they are \
-                 lost. \"-\" means: nobody read it."
+                "A click on a heading sorts. Results stand on the trials in bold. Lost are the frames that the \
+                 verdict counts: those that the DUT lost outside disturbances. Overdue frames arrived too late: above \
+                 1 % they are lost. \"-\" means: it was not read."
             }
             label.filter { "Show rows with " input type="search" placeholder="lossy, 64, search"; }
             div.wide { table.sortable.trials {

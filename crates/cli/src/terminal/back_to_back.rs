@@ -112,8 +112,8 @@ mod tests {
     fn the_beds_own_ring_is_named() {
         let text = vec![size()].text("a machine", false);
         for wanted in [
-            "64 B: longest burst without loss 8 200 frames (8 100 to 8 300 in 2 searches); \
-             buffer time 4.09 ms, corrected 981 µs; this is the bed's own ring of 2 048 frames, not the router's.\n",
+            "64 B: longest burst without loss 8 200 frames (8 100 to 8 300 in 2 searches). The buffer time is 4.09 \
+             ms, corrected 981 µs. This is the bed's own ring of 2 048 frames, not the router's.\n",
             "search  longest  lossy from  frames/s  buffer\n",
             "     1    8 100       8 140     2.00M   2 040\n",
             "standard deviation of the longest burst: 141 frames\n",

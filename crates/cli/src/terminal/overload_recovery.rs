@@ -115,13 +115,13 @@ mod tests {
             Some(12_000_000),
         );
         let at_once = told(vec![after(7, 0), after(8, 0)], Some(0));
-        let wanted = "64 B: recovered at once: after the overload of 1.76M frames/s \
-                      (110 % of the throughput) had ended no loss counts (2 of 2 trials).\n";
+        let wanted = "64 B: recovered at once: after the overload had ended no loss counts \
+                      (2 of 2 trials). The overload was 1.76M frames/s (110 % of the throughput).\n";
         assert!(at_once.contains(wanted), "{at_once}");
         for wanted in [
             "26.5): 2.00 s of overload, then 2.00 s of half of it\n\na machine\n",
-            "64 B: recovered 12.0 ms after the overload of 1.76M frames/s (110 % of the throughput) had ended \
-             (10.0 ms to 14.0 ms in 2 of 2 trials).\n",
+            "64 B: recovered 12.0 ms after the overload had ended (10.0 ms to 14.0 ms in 2 of 2 trials). \
+             The overload was 1.76M frames/s (110 % of the throughput).\n",
             "trial  result     recovery   lost  verdict\n    7  recovered   10.0 ms  1 234  lossy\n",
         ] {
             assert!(text.contains(wanted), "{wanted}: {text}");
@@ -133,11 +133,11 @@ mod tests {
         for (recovered, wanted) in [
             (
                 Recovered::NotRecovered,
-                "64 B: not recovered: after the overload of 1.76M",
+                "64 B: not recovered: after the overload frames were lost",
             ),
             (
                 Recovered::NotOverloaded,
-                "64 B: no frame was lost at the overload of 1.76M",
+                "64 B: no frame was lost at the overload, so there",
             ),
             (Recovered::NotMeasured, "64 B: recovery not measured.\n"),
             (

@@ -101,15 +101,15 @@ mod tests {
     fn both_methods_are_told() {
         let text = told(Recovered::Recovered, Some(2_000_000));
         for wanted in [
-            "64 B, link: nothing was forwarded for 2.00 ms by frame loss, 2.10 ms by time stamps \
-             (medians of 1 trial; 2.00 ms to 2.00 ms by frame loss), at 1.00M frames/s.\n",
+            "64 B, link: nothing was forwarded for 2.00 ms by frame loss, 2.10 ms by time stamps, \
+             at 1.00M frames/s (medians of 1 trial). By frame loss it was 2.00 ms to 2.00 ms.\n",
             "    7  recovered  2.00 ms         2.10 ms     1.50 ms  2 000 ",
             " 1.00M, 999k\n",
         ] {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }
         let unnoticed = told(Recovered::Recovered, Some(0));
-        let wanted = "64 B, link: no frame was lost by the reset (1 trial); by time stamps nothing arrived for 100 µs, at";
+        let wanted = "64 B, link: no frame was lost by the reset (1 trial), at 1.00M frames/s. By time stamps nothing arrived for 100 µs.";
         assert!(unnoticed.contains(wanted), "{unnoticed}");
     }
 
@@ -119,7 +119,7 @@ mod tests {
         line.trials.push(line.trials[0].clone());
         line.trials[1].time_stamp_ns = None;
         let told = sentence::reset(&line);
-        let wanted = "for 2.00 ms by frame loss, 2.10 ms (in 1 of 2 trials) by time stamps (medians of 2 trials; ";
+        let wanted = "for 2.00 ms by frame loss, 2.10 ms (in 1 of 2 trials) by time stamps, at 1.00M frames/s (medians of 2 trials). ";
         assert!(told.contains(wanted), "{told}");
     }
 
@@ -128,7 +128,7 @@ mod tests {
         let mut line = line(Recovered::Recovered, Some(108_000_000));
         line.hold_ns = 100_000_000;
         let told = sentence::reset(&line);
-        let wanted = "by frame loss), of which it was held away for 100 ms, at";
+        let wanted = ". By frame loss it was 108 ms to 108 ms. It was held away for 100 ms of it";
         assert!(told.contains(wanted), "{told}");
         line = self::line(Recovered::Recovered, Some(60_700_000));
         for _ in 0..2 {
@@ -140,8 +140,8 @@ mod tests {
         (line.frame_loss_ns, line.time_stamp_ns) = (Some(0), None);
         assert_eq!(
             sentence::reset(&line),
-            "64 B, link: no frame was lost in 2 of 3 trials; in the others nothing was forwarded for up to 60.7 ms by frame \
-             loss, at 1.00M frames/s"
+            "64 B, link: no frame was lost in 2 of 3 trials, at 1.00M frames/s. In the others nothing was forwarded for up \
+             to 60.7 ms by frame loss"
         );
     }
 

@@ -44,7 +44,7 @@ impl Shown for Vec<CurveLine> {
                 );
                 gauges.add(
                     "mpps_forwarding_rate_frames_per_second",
-                    "What the DUT forwarded of a load.",
+                    "Forwarding rate of the DUT at a load.",
                     &labels,
                     at.map(|at| fps(at.forwarding_fps)),
                 );

@@ -26,12 +26,12 @@ impl Shown for Vec<OverloadLine> {
             for (name, help, value) in [
                 (
                     "mpps_overload_forwarding_fps",
-                    "What the DUT forwarded under a lasting overload, frames/s.",
+                    "Forwarding rate of the DUT under a lasting overload, frames/s.",
                     forwarded.map(|[mean, ..]| mean),
                 ),
                 (
                     "mpps_overload_forwarding_lowest_fps",
-                    "What the DUT forwarded in the worst second of it, frames/s.",
+                    "Forwarding rate of the DUT in the worst second of it, frames/s.",
                     forwarded.map(|[_, lowest, _]| lowest),
                 ),
                 (

@@ -65,7 +65,7 @@ fn buffers(lines: &[BurstLine]) -> Option<Chart> {
     ];
     Chart::new(
         "Buffer time by frame size".to_owned(),
-        "By RFC 9004 section 5.4, from the average of all searches.",
+        "The time follows RFC 9004 section 5.4, from the average of all searches.",
         Axis::new("frame size, FCS included", names, number::short),
         Axis::new("buffer time", ZERO, number::time),
         series,
@@ -80,7 +80,8 @@ pub fn recoveries(lines: &[RecoveryLine]) -> Option<Chart> {
         .map(|line| (number::frame(&line.frame), line.trials.iter().collect()));
     by_trial(
         "Recovery time by trial",
-        "From the drop of the load to the departure of the last frame that was lost. A cross on the axis: no time.",
+        "The time runs from the drop of the load to the departure of the last frame that was lost. A cross on the \
+        axis means: no time.",
         "recovery time",
         trials,
     )
@@ -95,7 +96,7 @@ pub fn resets(lines: &[ResetLine]) -> Option<Chart> {
     });
     by_trial(
         "Reset time by trial",
-        "Frames that were lost, by the offered rate. A cross on the axis: no time.",
+        "The time is the lost frames divided by the offered rate. A cross on the axis means: no time.",
         "reset time",
         trials,
     )

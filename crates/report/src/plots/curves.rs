@@ -7,7 +7,8 @@ use crate::scale::Scale;
 use mpps_record::{CurveLine, CurvePoint, Measured};
 
 const ZERO: Scale = Scale::Linear { from_zero: true };
-const NOTE: &str = "Outside disturbances. At a cross on the axis nothing could be measured.";
+const NOTE: &str = "Rates and losses are of the time outside disturbances. At a cross on the axis nothing could be \
+    measured.";
 
 /// Forwarding rate, loss and the router's busy share against the load really offered, a line each frame size.
 #[must_use]

@@ -33,7 +33,7 @@ pub fn effects(line: &EffectsLine) -> Option<Chart> {
     let names = rows.iter().map(|effect| effect.title()).collect();
     let chart = Chart::new(
         format!("Effects of settings: {}", number::frame(&line.frame)),
-        "What a frame costs with the first level named, against the second. Lines are intervals.",
+        "Each mark is the cost of a frame with the first level named, against the second. Lines are intervals.",
         Axis::new("setting", Scale::Names(names), number::short),
         Axis::new(
             "change of the CPU time of a frame",

@@ -55,7 +55,7 @@ fn series(run: &Run, kind: Kind, points: fn(&Quantiles) -> Vec<Point>) -> Vec<Se
     series.collect()
 }
 
-const NOTE: &str = "From the sender's port to the receiver, the bed included.";
+const NOTE: &str = "The time runs from the sender's port to the receiver, the bed included.";
 
 /// `mpps latency`: for each frame size the percentiles at each load, and the histogram at the highest one. The bed's own
 /// are beside them.
@@ -92,7 +92,8 @@ pub fn latencies(lines: &[LatencyLine]) -> Vec<Chart> {
     charts.flatten().collect()
 }
 
-const PATHS: &str = "From the sender's port to the receiver. The wire is in the router's place: nothing is subtracted.";
+const PATHS: &str = "The time runs from the sender's port to the receiver. The wire is in the router's place: nothing \
+    is subtracted.";
 
 /// Of each load the router's, and the bed's as a dashed line of the same colour.
 fn paths(line: &LatencyLine) -> Vec<Series> {

@@ -39,7 +39,7 @@ pub fn overloads(lines: &[OverloadLine]) -> [Option<Chart>; 2] {
     };
     let drawn = |title: &str, y, series| {
         let x = rate_axis("seconds of overload", ZERO);
-        let note = "Hollow: the machine disturbed this second.";
+        let note = "A hollow mark is a second that the machine disturbed.";
         Chart::new(title.to_owned(), note, x, y, series)
     };
     [

@@ -38,7 +38,7 @@ pub fn stages(line: &ProfileLine) -> Option<Chart> {
         .map(|(style, (name, points))| Series::new(name, style, Kind::Bars, points));
     Chart::new(
         format!("{}: cost of a frame by stage", number::frame(&line.frame)),
-        "At the highest load. Lines: 95 % intervals.",
+        "The load is the highest. Lines are 95 % intervals.",
         Axis::new(
             "whose stages",
             Scale::Names(vec!["the router's".to_owned(), "the bed's".to_owned()]),
@@ -73,7 +73,7 @@ pub fn by_load(line: &ProfileLine) -> Option<Chart> {
     });
     Chart::new(
         format!("{}: cost of a frame by load", number::frame(&line.frame)),
-        "Busy time of the router's CPUs for a frame. Lines: 95 % intervals.",
+        "The cost is busy time of the router's CPUs. Lines are 95 % intervals.",
         Axis::new("forwarded, frames/s", ZERO, number::short),
         Axis::new("CPU time of a frame", ZERO, number::cost),
         vec![

@@ -28,7 +28,7 @@ pub fn sweep(line: &SweepLine) -> Option<Chart> {
     let x = Scale::fitting(points.iter().map(|point| point.value));
     Chart::new(
         format!("Cost of a frame over {}", noun(line)),
-        "At the highest load. Lines: 95 % intervals. Points that were held out were not fitted.",
+        "The load is the highest. Lines are 95 % intervals. Points that were held out were not fitted.",
         Axis::new("place on the axis", x, number::short),
         Axis::new(
             "CPU time of a frame",

@@ -12,7 +12,11 @@ const VERDICTS: [(Verdict, usize, &str); 5] = [
     (Verdict::Lossless, 0, "lossless"),
     (Verdict::Lossy, 1, "lossy"),
     (Verdict::Void, 5, "void: the machine disturbed it"),
-    (Verdict::NotOffered, 3, "not offered: the tester fell short"),
+    (
+        Verdict::NotOffered,
+        3,
+        "not offered: the tester could not send it",
+    ),
     (Verdict::Invalid, 4, "invalid"),
 ];
 
@@ -103,7 +107,7 @@ pub fn search(run: &Run, frame: &str) -> Option<Chart> {
     let free = Scale::Linear { from_zero: false };
     Chart::new(
         format!("{}: the search as it went", number::frame(frame)),
-        "Each mark is a trial. Marks of both colours at one load show a restless machine.",
+        "Each mark is a trial. Marks of both colours at one load show that its trials differ.",
         x,
         rate_axis("offered load, frames/s", free),
         series,

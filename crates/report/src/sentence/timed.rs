@@ -8,8 +8,8 @@ use mpps_record::{
 /// The worst case leaves out this share of the frames (RFC 8219 section 7.2).
 const WORST: f64 = 0.001;
 
-/// `64 B: typical 7.90 µs, worst case (99.9 %) 41.0 µs at 50 % of the throughput (800k frames/s), idle CPUs kept awake; the
-/// bed alone 6.10 and 35.0 µs.` Of the load next to half of the throughput: at the throughput queues begin to fill.
+/// `64 B: typical 7.90 µs, worst case (99.9 %) 41.0 µs at 50 % of the throughput (800k frames/s), idle CPUs kept awake. The
+/// bed alone has 6.10 and 35.0 µs.` Of the load next to half of the throughput: at the throughput queues begin to fill.
 #[must_use]
 pub fn latency(size: &LatencyLine) -> String {
     let frame = number::frame(&size.frame);
@@ -35,20 +35,20 @@ pub fn latency(size: &LatencyLine) -> String {
     };
     let instead = load.instead_of_fps.map_or(String::new(), |asked| {
         let asked = Known::three(asked as f64).short();
-        format!(", a load that the tester could offer in place of {asked}")
+        format!(". The tester could offer this load in place of {asked}")
     });
     let bed = load.bed.as_ref().map(|bed| &bed.times);
     let bed = bed.and_then(|times| times.typical_ns.zip(times.worst_case_ns));
     let bed = bed.map_or(String::new(), |(typical, worst)| {
         let [typical, worst] = [typical, worst].map(|ns| number::time(ns as f64));
-        format!("; the bed alone {typical} and {worst}")
+        format!(". The bed alone has {typical} and {worst}")
     });
     let sleep = match size.cpus_awake {
         true => "idle CPUs kept awake",
         false => "idle CPUs could sleep",
     };
     format!(
-        "{frame}: typical {typical}, worst case (99.9 %) {worst}{stalls} at {at}{instead}, {sleep}{bed}"
+        "{frame}: typical {typical}, worst case (99.9 %) {worst}{stalls} at {at}, {sleep}{instead}{bed}"
     )
 }
 
@@ -64,8 +64,8 @@ fn stalls(path: &PathLatency) -> String {
     String::new()
 }
 
-/// `64 B: longest burst without loss 11 900 frames (11 800 to 12 000 in 5 searches); buffer time 5.20 ms, corrected
-/// 2.10 ms; this is the bed's own ring of 2 048 frames.`
+/// `64 B: longest burst without loss 11 900 frames (11 800 to 12 000 in 5 searches). The buffer time is 5.20 ms, corrected
+/// 2.10 ms. This is the bed's own ring of 2 048 frames, not the router's.`
 #[must_use]
 pub fn burst(size: &BurstLine) -> String {
     let frame = number::frame(&size.frame);
@@ -89,17 +89,17 @@ pub fn burst(size: &BurstLine) -> String {
     });
     let ring = size.own_ring_frames.map_or(String::new(), |frames| {
         let frames = number::spaced(frames.into());
-        format!("; this is the bed's own ring of {frames} frames, not the router's")
+        format!(". This is the bed's own ring of {frames} frames, not the router's")
     });
     let implied = number::time(all.implied_buffer_ns as f64);
     format!(
-        "{frame}: longest burst without loss {average} frames ({least} to {most} in {searches}); \
-         buffer time {implied}{corrected}{ring}"
+        "{frame}: longest burst without loss {average} frames ({least} to {most} in {searches}). The buffer time is \
+         {implied}{corrected}{ring}"
     )
 }
 
-/// `64 B: recovered 12.0 ms after the overload of 1.76M frames/s (110 % of the throughput) had ended (10.0 to 14.0 ms in 5
-/// of 5 trials).`
+/// `64 B: recovered 12.0 ms after the overload had ended (10.0 ms to 14.0 ms in 5 of 5 trials). The overload was 1.76M
+/// frames/s (110 % of the throughput).`
 #[must_use]
 pub fn recovery(size: &RecoveryLine) -> String {
     let frame = number::frame(&size.frame);
@@ -109,10 +109,10 @@ pub fn recovery(size: &RecoveryLine) -> String {
     };
     let all = size.trials.len();
     let rates = size.overload_fps.zip(size.throughput_fps);
-    let overload = rates.map_or("the overload".to_owned(), |(overload, throughput)| {
+    let load = rates.map_or(String::new(), |(overload, throughput)| {
         let rate = Known::three(overload as f64).short();
         let share = number::percent(overload as f64 / throughput.max(1) as f64);
-        format!("the overload of {rate} frames/s ({share} of the throughput)")
+        format!(". The overload was {rate} frames/s ({share} of the throughput)")
     });
     let times = size.trials.iter().filter_map(|trial| trial.recovery_ns);
     let range = times.clone().min().zip(times.max());
@@ -120,12 +120,12 @@ pub fn recovery(size: &RecoveryLine) -> String {
         let recovered = count(Recovered::Recovered);
         if most == 0 {
             return format!(
-                "{frame}: recovered at once: after {overload} had ended no loss counts ({recovered} of {all} trials)"
+                "{frame}: recovered at once: after the overload had ended no loss counts ({recovered} of {all} trials){load}"
             );
         }
         let [average, least, most] = [average, least, most].map(|ns| number::time(ns as f64));
         return format!(
-            "{frame}: recovered {average} after {overload} had ended ({least} to {most} in {recovered} of {all} trials)"
+            "{frame}: recovered {average} after the overload had ended ({least} to {most} in {recovered} of {all} trials){load}"
         );
     }
     match (
@@ -133,17 +133,17 @@ pub fn recovery(size: &RecoveryLine) -> String {
         count(Recovered::NotOverloaded),
     ) {
         (lasting @ 1.., _) => format!(
-            "{frame}: not recovered: after {overload} frames were lost at half of it to the end, in {lasting} of {all} trials"
+            "{frame}: not recovered: after the overload frames were lost at half of it to the end, in {lasting} of {all} trials{load}"
         ),
         (0, 1..) => format!(
-            "{frame}: no frame was lost at {overload}, so there was nothing to recover from"
+            "{frame}: no frame was lost at the overload, so there was nothing to recover from{load}"
         ),
         (0, 0) => format!("{frame}: recovery not measured"),
     }
 }
 
-/// `64 B, link: nothing was forwarded for 1.20 ms by frame loss, 1.21 ms by time stamps (medians of 5 trials; 1.10 ms to
-/// 1.30 ms by frame loss), at 800k frames/s.`
+/// `64 B, link: nothing was forwarded for 1.20 ms by frame loss, 1.21 ms by time stamps, at 800k frames/s (medians of
+/// 5 trials). By frame loss it was 1.10 ms to 1.30 ms.`
 #[must_use]
 pub fn reset(line: &ResetLine) -> String {
     let name = format!("{}, {}", number::frame(&line.frame), line.reset);
@@ -184,24 +184,27 @@ pub fn reset(line: &ResetLine) -> String {
         });
     let held = match line.hold_ns {
         0 => String::new(),
-        ns => format!(", of which it was held away for {}", time(ns)),
+        ns => format!(". It was held away for {} of it", time(ns)),
     };
     if loss == 0 {
         let stamp = stamp.map_or(String::new(), |stamp| {
-            format!("; by time stamps nothing arrived for {stamp}")
+            format!(". By time stamps nothing arrived for {stamp}")
         });
-        let others = match most {
-            0 => format!("by the reset ({all})"),
-            _ => format!(
-                "in {lossless} of {all}; in the others nothing was forwarded for up to {} by frame loss",
-                time(most)
+        let (where_none, others) = match most {
+            0 => (format!("by the reset ({all})"), String::new()),
+            _ => (
+                format!("in {lossless} of {all}"),
+                format!(
+                    ". In the others nothing was forwarded for up to {} by frame loss",
+                    time(most)
+                ),
             ),
         };
-        return format!("{name}: no frame was lost {others}{stamp}{held}{rate}");
+        return format!("{name}: no frame was lost {where_none}{rate}{others}{stamp}{held}");
     }
     let stamp = stamp.map_or(String::new(), |stamp| format!(", {stamp} by time stamps"));
     let [loss, least, most] = [loss, least, most].map(time);
     format!(
-        "{name}: nothing was forwarded for {loss} by frame loss{stamp} (medians of {all}; {least} to {most} by frame loss){held}{rate}"
+        "{name}: nothing was forwarded for {loss} by frame loss{stamp}{rate} (medians of {all}). By frame loss it was {least} to {most}{held}"
     )
 }

@@ -46,8 +46,8 @@ fn size(loads: Vec<LatencyLoad>) -> LatencyLine {
 fn the_router_stands_beside_the_bed() {
     let loads = vec![load(Some(0.5), 800_000), load(Some(1.0), 1_600_000)];
     let text = vec![size(loads)].text("a machine", false);
-    let sentence = "64 B: typical 7.94 µs, worst case (99.9 %) 7.94 µs at 50 % of the throughput \
-                    (800k frames/s), idle CPUs kept awake; the bed alone 6.14 µs and 35.8 µs.\n";
+    let sentence = "64 B: typical 7.94 µs, worst case (99.9 %) 7.94 µs at 50 % of the throughput (800k frames/s), \
+                    idle CPUs kept awake. The bed alone has 6.14 µs and 35.8 µs.\n";
     for wanted in [
         sentence,
         " load  frames/s  path     p50   p90   p99  p99.9  p99.99   max    PDV  samples\n",
@@ -100,7 +100,7 @@ fn what_stands_on_few_frames_is_marked() {
         "{text}"
     );
     assert!(
-        !text.contains("the bed alone") && !text.contains("stall"),
+        !text.contains("The bed alone") && !text.contains("stall"),
         "{text}"
     );
 }
@@ -130,7 +130,8 @@ fn a_load_without_trials_says_why() {
     assert_eq!(exit(both.clone()), Exit::Measured);
     let text = vec![size(both)].text("a machine", false);
     for wanted in [
-        " at 1.50M frames/s, a load that the tester could offer in place of 1.60M, idle CPUs kept awake; the bed alone ",
+        " at 1.50M frames/s, idle CPUs kept awake. The tester could offer this load in place of 1.60M. The bed alone \
+        has ",
         "100 %: the tester could not offer this load, 1.60M frames/s; 1.50M was offered instead\n",
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");
