@@ -288,7 +288,7 @@ fn doubts_of_both_profiles_are_told() {
     let doubted = ProfileLine {
         doubts: vec![Doubt {
             name: "samples-missing".to_owned(),
-            seen: "samples tell of 80 % of the time".to_owned(),
+            seen: "samples cover 80 % of the time".to_owned(),
             ..Doubt::default()
         }],
         ..profile(0.0)
@@ -296,10 +296,7 @@ fn doubts_of_both_profiles_are_told() {
     let [sure, unsure] = [("sure", &profile(0.0)), ("unsure", &doubted)]
         .map(|(name, line)| record(&scratch, name, line, same));
     let told = run(&mut mpps(&["compare", &sure, &unsure])).stdout;
-    assert!(
-        told.contains("- samples tell of 80 % of the time"),
-        "{told}"
-    );
+    assert!(told.contains("- samples cover 80 % of the time"), "{told}");
     assert!(told.contains("unsure"), "{told}");
     let document = run(&mut mpps(&["compare", &sure, &unsure, "--json"])).stdout;
     let document: Value = serde_json::from_str(&document).expect("JSON");

@@ -145,7 +145,7 @@ fn a_process_is_killed_and_started() {
     std::fs::write(&set_up, "#!/bin/sh\n").expect("a script");
     let mut command = mpps(&words.split(' ').collect::<Vec<_>>());
     let ended = run(command.arg("--dut-setup").arg(&set_up));
-    let wanted = "no process mpps-daemon lives in the router's namespace";
+    let wanted = "no process mpps-daemon runs in the router's namespace";
     assert!(ended.stdout.contains(wanted), "{ended:?}");
 }
 

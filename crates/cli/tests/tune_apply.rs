@@ -367,7 +367,7 @@ fn files_are_written_when_settings_are_kept() {
     assert!(
         removed
             .stdout
-            .contains("tune.sh stays, because somebody else"),
+            .contains("tune.sh stays, because another program"),
         "{removed:?}"
     );
     assert_eq!(

@@ -150,7 +150,7 @@ fn a_fib_that_another_program_changed_is_told() {
     assert!(
         error
             .to_string()
-            .contains("differs from table and changes in"),
+            .contains("prefixes from table and changes"),
         "{error}"
     );
     assert!(

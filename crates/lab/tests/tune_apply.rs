@@ -290,7 +290,7 @@ fn a_value_somebody_else_set_is_kept() {
         panic!("{reverted:?}");
     };
     let wanted =
-        "net.ipv4.conf.v0.send_redirects stays 2, because somebody else changed it (it was 1)";
+        "net.ipv4.conf.v0.send_redirects stays 2, because another program changed it (it was 1)";
     assert_eq!(line, wanted);
     let now = everything();
     for (name, value) in [

@@ -55,7 +55,7 @@ fn no_wire(around: &Surroundings) -> Option<Doubt> {
         name: "no-wire",
         weight: Weight::Unsure(0),
         seen: format!(
-            "{port} has {what}: no wire can be laid, so the parts of a frame's cost are unknown"
+            "{port} has {what}: no wire can take the router's place, so the parts of a frame's cost are unknown"
         ),
         why: "The wire's frames would pass this too. Its time would count as the bed's, and its rate as the tester's ceiling.",
         next: "Measure without it, or let mpps compare tell what it costs.",

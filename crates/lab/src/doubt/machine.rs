@@ -130,7 +130,8 @@ pub(super) fn lost_disturbed(trials: &[(Trial, Verdict)], load: Rate) -> Option<
             false => Weight::Unsure(9),
         },
         seen: format!(
-            "{lost} lost and {unsent} unsent frames in {times} do not count; that was {:.1} % of the time, and the lossless trials lost no other frame",
+            "{lost} lost and {unsent} unsent frames in {times} do not count; they took {:.1} % of the time, and \
+            lossless trials lost no other frame",
             100.0 * share
         ),
         why: "The machine took a CPU from the router or the tester at that time. These frames say nothing about the router.",
@@ -231,7 +232,8 @@ fn at_full_speed(found: &FullSpeed) -> String {
     let Interval { low, middle, high } = found.forwarding;
     let [low, middle, high] = [low, middle, high].map(Rate::from_fps);
     format!(
-        "; computed for one state ({REFERENCE_ROUND_TRIP_NS:.0} ns round trip, {:.0} ns of work) it would forward {middle} ({low} to {high}; our runs differed by 7 %)",
+        ". Computed for one state ({REFERENCE_ROUND_TRIP_NS:.0} ns round trip, {:.0} ns of work) it would forward \
+        {middle} ({low} to {high}; our runs differed by 7 %)",
         found.work_ns
     )
 }
@@ -278,7 +280,8 @@ fn slower_router(cost: &FrameCost) -> Option<Doubt> {
             "the router's CPU took {:.0} % longer for a fixed piece of work with the router than with the wire",
             100.0 * (slower - 1.0)
         ),
-        why: "A router that waits for memory, as with a full table, slows its CPU down. What that costs is in the router's part of a frame's cost. So is a change of the machine between the trials.",
+        why: "A router that waits for memory, as with a full table, slows its CPU down. That cost is in the router's \
+            part of a frame's cost. So is a change of the machine between the trials.",
         next: "Compare the costs of two tables only where this share is alike.",
     })
 }
@@ -290,7 +293,8 @@ fn exit_untimed(saturated: &Saturated, receiver: Option<ReceiverPlace>) -> Optio
         weight: Weight::Unsure(1),
         seen: "the receiver's program at the exit could not be timed, so the router's part of a frame's cost may be too small"
             .to_owned(),
-        why: "Through a wire that program is the first to read a frame's headers. What it waits for them is in the bed's part then.",
+        why: "Through a wire that program is the first to read a frame's headers. The time that it waits for them is \
+            then in the bed's part.",
         next: "Run again when the machine is quieter. The kernel has to time eBPF programs (BPF_ENABLE_STATS, Linux 5.8).",
     })
 }

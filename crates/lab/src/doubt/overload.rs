@@ -65,7 +65,8 @@ fn slower_later(weighed: &Weighed<'_>) -> Option<Doubt> {
             busy * 100.0,
             Rate::from_fps(maximum.forwarding.middle)
         ),
-        why: "Something made each frame dearer since: rules, routes or programs that came later, or the machine. The maximum and the cost hold for the time before.",
+        why: "Something raised the cost of each frame since then: rules, routes or programs that came later, or the \
+            machine. The maximum and the cost hold for the time before.",
         next: "Check what the set-up script still changes while mpps measures, and run again.",
     })
 }

@@ -73,10 +73,11 @@ fn missing(load: &ProfiledLoad) -> Option<Doubt> {
         name: "samples-missing",
         weight: Weight::Unsure(1),
         seen: format!(
-            "samples tell of {:.1} % of the time that the router was busy at saturation",
+            "samples cover {:.1} % of the time that the router was busy at saturation",
             share * 100.0
         ),
-        why: "What ran in the rest of the time may be split in another way. A hypervisor that takes the CPU away leaves such gaps.",
+        why: "Code that ran in the rest of the time may be split in another way. A hypervisor that takes the CPU away \
+            leaves such gaps.",
         next: "Run again when the machine is quieter.",
     })
 }
@@ -110,7 +111,7 @@ fn throttled(times: u64) -> Option<Doubt> {
         seen: format!(
             "the kernel stopped the sampling {times} times, because samples took too long"
         ),
-        why: "What ran until it sampled again is missing from the split.",
+        why: "Code that ran until it sampled again is missing from the split.",
         next: "Run `sysctl kernel.perf_event_max_sample_rate=100000 kernel.perf_cpu_time_max_percent=0` and measure again.",
     })
 }
@@ -228,7 +229,7 @@ fn parts_apart(wire: &ProfiledWire) -> Option<Doubt> {
         name: "parts-apart",
         weight: Weight::Shifted(3),
         seen: format!(
-            "the router's part by stages is {:.0} ns ({:.0} to {:.0}), and {:.0} ns ({:.0} to {:.0}) where nobody sampled",
+            "the router's part by stages is {:.0} ns ({:.0} to {:.0}), and {:.0} ns ({:.0} to {:.0}) without samples",
             sampled.median, sampled.low, sampled.high, plain.median, plain.low, plain.high
         ),
         why: "The second is what `mpps throughput` calls the router's part. Both are of one bed, so the machine changed meanwhile, or sampling costs the router more than the wire.",
@@ -241,7 +242,8 @@ fn by_timer() -> Doubt {
         name: "no-pmu",
         weight: Weight::Footnote(1, "a timer samples, because there is no PMU"),
         seen: "samples come from a timer (cpu-clock), because this machine has no PMU".to_owned(),
-        why: "Code that runs with interrupts off is sampled where it enables them again; such samples are given to who had turned them off.",
+        why: "Code that runs with interrupts off is sampled where it enables them again; such samples are given to \
+            the function that had turned them off.",
         next: "Measure on a machine with a PMU to see this code itself.",
     }
 }

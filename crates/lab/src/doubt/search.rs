@@ -107,7 +107,7 @@ pub(super) fn voided<'a>(
                 format!("void trials: {voided} of {trials}, {mostly}because {cause}")
             }
         },
-        why: "Void trials are run again. What disturbed them may have disturbed the others too.",
+        why: "Void trials are run again. The same cause may have disturbed the others too.",
         next: "Stop the program that is named, or run again when the machine is quieter.",
     })
 }

@@ -18,7 +18,7 @@ pub struct WhyLost {
     pub busy: Option<f64>,
     /// Frames the DUT's receive rings hold together.
     pub ring_frames: u32,
-    /// Frames the sender was behind at once and made up for; `None` where its pace was not timed.
+    /// Frames the sender was behind at once and caught up with; `None` where its pace was not timed.
     pub catch_up_frames: Option<u64>,
     /// Whether the load is the one that failed. If not, the search went by another trial there, or something else than
     /// loss ended it.
@@ -26,9 +26,9 @@ pub struct WhyLost {
 }
 
 /// A larger share of the ring may be missing when a router under load needs it.
-const MADE_UP_SHARE: f64 = 0.1;
+const CATCH_UP_SHARE: f64 = 0.1;
 
-/// What a sender made up for that may have lost frames.
+/// A catch-up of the sender that may have lost frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CatchUp {
     /// The load.
@@ -108,7 +108,7 @@ impl WhyLost {
         };
         let share = frames as f64 / f64::from(ring);
         let most = frames.saturating_mul(self.losses.episodes);
-        let is_much = share >= MADE_UP_SHARE || self.losses.at_ring == Some(0);
+        let is_much = share >= CATCH_UP_SHARE || self.losses.at_ring == Some(0);
         (is_much && self.losses.lost <= most).then_some(CatchUp {
             rate: self.rate,
             frames,
@@ -138,8 +138,8 @@ impl WhyLost {
     }
 }
 
-/// `1.250 Mfps: overflow: frames arrived faster than the DUT took them; 12034 of 1250000 frames in 311 runs (longest 96), from 12 ms to
-/// 1 s; all at the receive ring; DUT 99 % busy`
+/// `1.250 Mfps: overflow: frames arrived faster than the DUT took them. 12034 of 1250000 frames were lost in 311 runs (longest
+/// 96), from 12 ms to 1 s of 1 s; all at the receive ring. The DUT was 99 % busy`
 impl fmt::Display for WhyLost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let losses = &self.losses;
@@ -155,7 +155,7 @@ impl fmt::Display for WhyLost {
         let runs = if losses.runs == 1 { "run" } else { "runs" };
         write!(
             f,
-            "; {} of {} frames in {} {runs}",
+            ". {} of {} frames were lost in {} {runs}",
             losses.lost, losses.sent, losses.runs
         )?;
         if losses.runs > 1 {
@@ -175,7 +175,7 @@ impl fmt::Display for WhyLost {
             write!(f, "; {place}")?;
         }
         match self.busy {
-            Some(busy) => write!(f, "; DUT {:.0} % busy", busy * 100.0),
+            Some(busy) => write!(f, ". The DUT was {:.0} % busy", busy * 100.0),
             None => Ok(()),
         }
     }
@@ -240,7 +240,8 @@ mod tests {
         assert_eq!(
             why.to_string(),
             "64.0 kfps: stall: the DUT took no frames for 10 ms, so it stood still for 10 ms to 15 ms (its ring hides \
-             the rest); 640 of 6400 frames in 1 run, from 50 ms to 60 ms of 100 ms; all at the receive ring; DUT 40 % busy"
+             the rest). 640 of 6400 frames were lost in 1 run, from 50 ms to 60 ms of 100 ms; all at the receive \
+             ring. The DUT was 40 % busy"
         );
         assert_eq!(WhyLost::from_trials(&trials[2..], None, 320), None);
     }
@@ -252,7 +253,7 @@ mod tests {
         assert!(!why.is_not_by_load(), "{why}");
         assert!(
             why.to_string()
-                .contains("1620 of 6400 frames in 54 runs (longest 30)"),
+                .contains("1620 of 6400 frames were lost in 54 runs (longest 30)"),
             "{why}"
         );
     }

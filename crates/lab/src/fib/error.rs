@@ -69,7 +69,8 @@ pub enum FibError {
     Left(usize),
     /// The FIB is not what table and changes make of it: prefixes, the first of them, what the kernel refused.
     #[error(
-        "after the route changes the router's FIB differs from table and changes in {0} prefixes, the first is {1}; {2}: measure on a bed whose routes no other program changes"
+        "after the route changes the router's FIB differs in {0} prefixes from table and changes, the first is {1}; \
+        {2}. Measure on a bed whose routes no other program changes"
     )]
     Changed(usize, ipnet::IpNet, String),
     /// Another program loads or clears here now.

@@ -20,7 +20,8 @@ pub enum JobError {
     Probe(#[from] ProbeError),
     /// Nothing comes through the DUT any more.
     #[error(
-        "the DUT forwarded frames at overload, but none in {SILENT} trials at a low load since: look for quotas, full tables and links that are down in it (nft list ruleset, ip -s link)"
+        "the DUT forwarded frames at overload, but none in {SILENT} trials at a low load since. Look for quotas, full \
+        tables and links that are down in it (nft list ruleset, ip -s link)"
     )]
     Silent,
     /// Frames passed by the receiver at the DUT's exit, or came merged.
@@ -42,7 +43,8 @@ pub enum JobError {
     },
     /// No trial is evidence.
     #[error(
-        "none of {trials} trials counts, the last was {last}: run again when the machine is quieter (-v shows each trial)"
+        "none of {trials} trials counts: run again when the machine is quieter (-v shows each trial). The last was \
+        {last}"
     )]
     NoEvidence {
         /// How many were run.
@@ -60,7 +62,8 @@ pub enum JobError {
     },
     /// No load can be a share of such a rate.
     #[error(
-        "the machine disturbed all trials at overload, so no load can be a share of what the router forwards: run again when the machine is quieter, or give --rate"
+        "the machine disturbed all trials at overload, so no load can be a share of what the router forwards. Run \
+        again when the machine is quieter, or give --rate"
     )]
     OnlyDisturbed,
     /// Shares of a throughput that was not found.
@@ -127,7 +130,8 @@ pub enum JobError {
     Fib(#[from] FibError),
     /// The FIB does not hold all routes after loading.
     #[error(
-        "the DUT's FIB held {counted} of {asked} routes after loading, and they were cleared: load the table on a kept bed (mpps table load --bed NAME) to see the refused ones"
+        "the DUT's FIB held {counted} of {asked} routes after loading, and they were cleared. Load the table on a \
+        kept bed to see the refused ones (mpps table load --bed NAME)"
     )]
     NotLoaded {
         /// Routes counted.

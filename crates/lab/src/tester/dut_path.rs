@@ -148,7 +148,8 @@ mod tests {
             let error = no_exit(said(errno));
             assert_eq!(
                 error.to_string(),
-                "--receiver exit: this kernel has neither tcx links (Linux 6.6) nor clsact with eBPF filters (modules sch_ingress, cls_bpf); load the modules or take a newer kernel"
+                "--receiver exit: this kernel has neither tcx links (Linux 6.6) nor clsact with eBPF (modules \
+                sch_ingress, cls_bpf); load the modules or take a newer kernel"
             );
             // Where nobody asked for the exit, the port takes its place.
             assert!(JobError::from(error).is_past_exit());

@@ -44,7 +44,7 @@ pub enum TesterError {
     NoExit(NoExit),
     /// The kernel lacks the hooks of the DUT's ports.
     #[error(
-        "no program can run at the router's ports: {NO_HOOK}; load the modules or take a newer kernel"
+        "no program can run at the router's ports: {NO_HOOK}. Load the modules or take a newer kernel"
     )]
     NoHook,
     /// Nothing can be put at the DUT's ports.
@@ -57,8 +57,8 @@ pub enum TesterError {
     NoTimer(usize, String),
     /// A port of the tester's is down.
     #[error(
-        "the tester's port {port} in netns {netns} is down: nothing can be sent or received there \
-         (ip -n {netns} link set {port} up, or raise the bed anew)"
+        "the tester's port {port} in netns {netns} is down, so it sends and receives nothing. Run ip -n {netns} link \
+         set {port} up, or raise the bed anew"
     )]
     PortDown {
         /// Its name.
@@ -98,7 +98,8 @@ fn remedy(cause: &str) -> &'static str {
     }
 }
 
-const NO_HOOK: &str = "this kernel has neither tcx links (Linux 6.6) nor clsact with eBPF filters (modules sch_ingress, cls_bpf)";
+const NO_HOOK: &str = "this kernel has neither tcx links (Linux 6.6) nor clsact with eBPF (modules sch_ingress, \
+    cls_bpf)";
 
 /// Why the receiver cannot stand at the DUT's exit.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]

@@ -97,7 +97,7 @@ mod tests {
     use mpps_ebpf::instruments::sender::PACE_SHIFT;
 
     /// 1000 frames/s for 100 ms, marked each millisecond; nothing was sent from 40 to 50 ms, and 4 of these slots were
-    /// made up for at once.
+    /// caught up with at once.
     fn paused() -> Disturbances {
         let sequence = |ms: u64| match ms {
             0..=40 => ms,

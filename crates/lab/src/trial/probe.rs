@@ -10,46 +10,46 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Hop {
     /// The sender handed nothing over.
-    #[error("the sender sent nothing: is the tester's CPU free?")]
+    #[error("The sender sent nothing: is the tester's CPU free?")]
     Sender,
     /// Between the tester's port and the virtual NIC.
     #[error(
-        "they left the sender and never reached the virtual NIC: is another program attached to mA or mB?"
+        "They left the sender and never reached the virtual NIC: is another program attached to mA or mB?"
     )]
     BeforeNic,
     /// At the virtual NIC's ring.
-    #[error("they found the virtual NIC's ring full: does the DUT's CPU run at all?")]
+    #[error("They found the virtual NIC's ring full: does the DUT's CPU run at all?")]
     NicRing,
     /// Inside the DUT: no route, no forwarding, a firewall rule, a wrong neighbour.
     #[error(
-        "the DUT took them and did not forward them: look at its routes, ip_forward, firewall and neighbours \
-         (`mpps bed shell` opens a shell in its namespace)"
+        "The DUT took them and did not forward them. Look at its routes, ip_forward, firewall and neighbours (`mpps \
+         bed shell` opens a shell in its namespace)"
     )]
     Dut,
     /// Somewhere between the tester's ports, around a device of somebody else's.
     #[error(
-        "they left the tester and did not come back: does the device route them to the other port, are its \
-         addresses those of --dut-address, does it have an address for the tester's (--in-address)?"
+        "They left the tester and did not come back. Does the device route them to the other port? Are its addresses \
+         those of --dut-address? Does it have an address for the tester's (--in-address)?"
     )]
     Device,
     /// Past the receiver at the DUT's exit.
     #[error(
-        "they left the DUT past its egress hook (XDP redirect, PACKET_QDISC_BYPASS or an egress filter): give \
+        "They left the DUT past its egress hook (XDP redirect, PACKET_QDISC_BYPASS or an egress filter): give \
          --receiver port"
     )]
     PastExit,
     /// At the receiver's ring.
-    #[error("they were lost at the receiver's ring: is the tester's CPU free?")]
+    #[error("They were lost at the receiver's ring: is the tester's CPU free?")]
     ReceiverRing,
     /// The receiver saw frames, but not ours.
     #[error(
-        "the DUT changed the frames so much that the tester does not recognise them: does the set-up tunnel, encrypt \
+        "The DUT changed the frames so much that the tester does not recognise them. Does the set-up tunnel, encrypt \
          or cut frames?"
     )]
     Receiver,
     /// The DUT has a route where it should have none.
     #[error(
-        "destinations were drawn where the table has no route, and the DUT has one (a default route?): clear it, or \
+        "Destinations were drawn where the table has no route, and the DUT has one (a default route?). Clear it, or \
          give another --draw"
     )]
     Routed,
@@ -63,7 +63,7 @@ pub enum ProbeError {
     Tester(#[from] TesterError),
     /// Frames stopped on their way.
     #[error(
-        "probe through the DUT ({}): {received} of {sent} frames arrived; {hop}{}",
+        "probe through the DUT ({}): {received} of {sent} frames arrived. {hop}{}",
         way(*hop, *direction),
         those_down(down)
     )]
@@ -104,7 +104,7 @@ fn those_down(down: &[String]) -> String {
     if down.is_empty() {
         return String::new();
     }
-    format!("; down: {}", down.join(", "))
+    format!(" (ports that are down: {})", down.join(", "))
 }
 
 /// Frames of a probe, in all.

@@ -48,7 +48,7 @@ pub enum TuneError {
     UnderWay,
     /// Nothing to confirm.
     #[error(
-        "no settings are applied here: nobody applied any, or they were put back (mpps tune apply)"
+        "no settings are applied here: none was applied, or all were put back (mpps tune apply)"
     )]
     NothingApplied,
     /// An apply was killed, or putting back has begun.

@@ -111,7 +111,7 @@ pub fn uninstall(root: &Path) -> Result<Reverted, TuneError> {
 
 fn changed(path: &Path) -> String {
     let path = path.display();
-    format!("{path} stays, because somebody else wrote or changed it")
+    format!("{path} stays, because another program wrote or changed it")
 }
 
 fn is_ours(text: &str) -> bool {

@@ -333,7 +333,7 @@ fn told_of(held: &Held, before: &str) -> String {
     let name = shown(&held.setting);
     // The kernel puts tabs between numbers.
     let [now, before] = [&held.value, before].map(|value| value.replace('\t', " "));
-    format!("{name} stays {now}, because somebody else changed it (it was {before})")
+    format!("{name} stays {now}, because another program changed it (it was {before})")
 }
 
 /// Writes a value unless the setting holds it. Whether it wrote.

@@ -128,7 +128,8 @@ fn a_maximum_that_leaves_out_slower_times_is_doubted() {
         trials: 9,
     };
     let computed = told(0.4, Some(7.6e5), Some(&full_speed)).expect("a doubt");
-    let said = "; computed for one state (100 ns round trip, 196 ns of work) it would forward 1.500 Mfps (1.450 Mfps to 1.550 Mfps; our runs differed by 7 %)";
+    let said = ". Computed for one state (100 ns round trip, 196 ns of work) it would forward 1.500 Mfps (1.450 Mfps \
+        to 1.550 Mfps; our runs differed by 7 %)";
     assert!(computed.ends_with(said), "{computed}");
 }
 
@@ -202,7 +203,8 @@ fn loss_in_disturbances_is_told() {
     assert_eq!(
         seen(&[trial(3, 878, 0), lossy, trial(1, 0, 30)]).as_deref(),
         Some(
-            "878 lost and 30 unsent frames in 4 disturbances do not count; that was 2.0 % of the time, and the lossless trials lost no other frame"
+            "878 lost and 30 unsent frames in 4 disturbances do not count; they took 2.0 % of the time, and lossless \
+            trials lost no other frame"
         )
     );
     assert_eq!(seen_at(Rate::from_fps(2e6), &[trial(3, 878, 0)]), None);

@@ -130,7 +130,7 @@ fn unknown(load: &ProfiledLoad, evidence: Option<&Evidence>) -> String {
         && load.busy_share < BUSY
     {
         return format!(
-            "The {NIC_RING} is the limit: it dropped {} frames while the router's CPU was {:.0} % busy, so it filled up \
+            "The {NIC_RING} is the limit: it dropped {} frames while the router's CPU was {:.0} % busy. It filled up \
              while that CPU paused",
             ring.frames,
             100.0 * load.busy_share
@@ -140,7 +140,7 @@ fn unknown(load: &ProfiledLoad, evidence: Option<&Evidence>) -> String {
         format!(", most of them at the {}", drops.place)
     });
     format!(
-        "The limit is not known: frames were lost while the router's CPU was {:.0} % busy{place}, so the machine was \
+        "The limit is not known: frames were lost while the router's CPU was {:.0} % busy{place}. The machine was \
          disturbed, or a queue filled up while the CPU paused",
         100.0 * load.busy_share
     )
@@ -233,8 +233,8 @@ mod tests {
         evidence.drops = vec![drops("router", 4), drops(NIC_RING, 900)];
         assert_eq!(
             told(&load, &evidence, LimitedBy::Disturbed),
-            "The virtual NIC's ring is the limit: it dropped 900 frames while the router's CPU was 72 % busy, so it filled \
-             up while that CPU paused"
+            "The virtual NIC's ring is the limit: it dropped 900 frames while the router's CPU was 72 % busy. It \
+             filled up while that CPU paused"
         );
         evidence.drops[0] = Drops {
             reason: Some("NETFILTER_DROP".to_owned()),
@@ -249,7 +249,7 @@ mod tests {
         load.busy_share = 0.96;
         let unknown = told(&load, &evidence, LimitedBy::Disturbed);
         assert!(
-            unknown.contains("was 96 % busy, most of them at the virtual NIC's ring, so"),
+            unknown.contains("was 96 % busy, most of them at the virtual NIC's ring. The machine"),
             "{unknown}"
         );
         load.busy_share = 0.72;

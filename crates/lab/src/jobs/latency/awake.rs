@@ -31,7 +31,7 @@ impl Watch {
         let seen = self.before.iter().find_map(|(cpu, before)| {
             let Some(slept) = cpu::sleeps(*cpu).zip(*before) else {
                 return Some(format!(
-                    "nobody tells whether CPU {cpu} slept (no cpuidle driver)"
+                    "nothing tells whether CPU {cpu} slept (no cpuidle driver)"
                 ));
             };
             let slept = slept.0.saturating_sub(slept.1);

@@ -116,9 +116,7 @@ impl Part {
             && process.pids(fib::router(bed)?)?.is_empty()
         {
             let name = &process.name;
-            return Err(self.failed(&format!(
-                "no process {name} lives in the router's namespace"
-            )));
+            return Err(self.failed(&format!("no process {name} runs in the router's namespace")));
         }
         let nic = tester.nics.first_mut();
         let swap = nic.filter(|_| self == Self::Program).map(Nic::swap);
