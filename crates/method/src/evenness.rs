@@ -15,8 +15,8 @@ pub struct Evenness {
     /// Most frames sent since the sender last had to wait for a slot: long where a load is close to the sender's own
     /// rate, and no measure of what a ring has to bear.
     pub burst_frames: u64,
-    /// Most frames the sender was behind at once and made up for: within any stretch of time so many more than the load
-    /// has in it can have arrived, and no more.
+    /// Most frames the sender was behind at once and caught up with. Within any stretch of time at most this many more can
+    /// have arrived than the load has in it.
     pub catch_up_frames: u64,
     /// Frames the DUT's receive rings hold together; 0 where nobody knows.
     pub ring_frames: u32,
@@ -37,7 +37,7 @@ impl Evenness {
         })
     }
 
-    /// What was made up for at once as a share of the ring: a ring that has so much free beside the load does not overflow.
+    /// [`Self::catch_up_frames`] as a share of the ring: a ring with this share free beside the load does not overflow.
     #[must_use]
     pub fn ring_share(&self) -> Option<f64> {
         (self.ring_frames > 0).then(|| self.catch_up_frames as f64 / f64::from(self.ring_frames))

@@ -44,7 +44,8 @@ pub enum GenomeError {
     TooLong(usize),
     /// A letter, and its place from 1, that stands for no size.
     #[error(
-        "genome letter \"{0}\" (place {1}) is none of RFC 6985's: a to j, z, or A to Z with a size of its own, such as genome:aaA,A=594"
+        "genome letter \"{0}\" (place {1}) is none of RFC 6985's: give a to j, z, or A to Z with a size \
+        (genome:aaA,A=594)"
     )]
     Unknown(char, usize),
     /// A letter of the RFC's whose size, octets, is longer than any frame here.

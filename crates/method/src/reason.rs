@@ -101,7 +101,9 @@ impl fmt::Display for Invalid {
             Self::LedgerOpen(gap) => write!(f, "the loss ledger is open: {gap}"),
             Self::SizesDisagree { by_size, counted } if by_size.1 < counted.1 => write!(
                 f,
-                "{} of {} frames arrived in a size that was not sent, because an offload (GRO, LRO, TSO) merged them; switch it off at the DUT's ports (ethtool -K PORT gro off lro off tso off), or send --l4 tcp, which no offload merges",
+                "{} of {} frames arrived in a size that was not sent, because an offload (GRO, LRO, TSO) merged them. \
+                Send --l4 tcp, which no offload merges, or run ethtool -K PORT gro off lro off tso off at the DUT's \
+                ports",
                 counted.1 - by_size.1,
                 counted.1
             ),

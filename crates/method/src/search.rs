@@ -238,8 +238,8 @@ impl fmt::Display for CouldNotMeasure {
         match self {
             Self::TooManyVoided { trials, last } => write!(
                 f,
-                "{trials} trials in a row were void, the last because {last}: \
-                 stop what disturbs them, or run again when the machine is quieter"
+                "{trials} trials in a row were void: stop what disturbs them, or run again when the machine is \
+                 quieter. The last was void because {last}"
             ),
             Self::OutOfTrials { trials } => {
                 write!(

@@ -297,7 +297,7 @@ pub(crate) fn time_of(times: &[Disturbance], cpu: usize) -> u64 {
 pub const OVERDUE_MAX: f64 = 0.01;
 
 impl Trial {
-    /// Most frames the sender was behind its schedule at once and made up for: the load in the greatest lateness (from above, to
+    /// Most frames the sender was behind its schedule at once and caught up with: the load in the greatest lateness (from above, to
     /// the 6 % its histogram knows). `None` where lateness was not timed.
     #[must_use]
     pub fn catch_up_frames(&self) -> Option<u64> {

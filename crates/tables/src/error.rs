@@ -36,8 +36,8 @@ pub enum ReadError {
     Damaged(Source, Place, String),
     /// No known format begins as this file does.
     #[error(
-        "read {0}: {1}; give MRT (TABLE_DUMP, TABLE_DUMP_V2), the output of `bgpdump -m`, or one prefix a line, each \
-         plain or packed by gzip, bzip2, zstd or xz"
+        "read {0}: {1}. Give MRT (TABLE_DUMP, TABLE_DUMP_V2), the output of `bgpdump -m`, or one prefix a line, plain \
+         or packed by gzip, bzip2, zstd or xz"
     )]
     UnknownFormat(Source, String),
     /// It is whole, and holds no route.

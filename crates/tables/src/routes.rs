@@ -121,7 +121,7 @@ fn why_none(family: &str, left_out: &LeftOut) -> String {
         .map(|(class, count)| format!("{} {}", count.total(), class.name()))
         .collect();
     format!(
-        "left out: {}; `mpps table read` shows more, --keep-martians keeps private ones",
+        "left out: {}; see `mpps table read` and --keep-martians",
         classes.join(", ")
     )
 }
@@ -167,8 +167,8 @@ mod tests {
                 &["10.0.0.0/8", "192.168.0.0/16", "0.0.0.0/0"],
                 &ChooseOptions::default()
             ),
-            "rib.bz2: no IPv4 or IPv6 prefix is left to load (left out: 1 default route, 2 martian; `mpps table read` \
-             shows more, --keep-martians keeps private ones)"
+            "rib.bz2: no IPv4 or IPv6 prefix is left to load (left out: 1 default route, 2 martian; see `mpps table \
+             read` and --keep-martians)"
         );
     }
 

@@ -145,7 +145,8 @@ impl Basis {
                     let linear = "a frame costs the same on each core however many there are";
                     found.assumes.push(linear.to_owned());
                     found.distrust.push(
-                        "no sweep over cores was measured: locks, memory and queues may keep more cores from as much more, and the range does not hold that"
+                        "no sweep over cores was measured: locks, memory and queues may keep more cores from as much \
+                        more. The range does not contain that"
                             .to_owned(),
                     );
                 }
@@ -218,7 +219,9 @@ impl Answer {
             ends.into_iter().fold(0.0, f64::max).max(high),
         ];
         self.assumes.push(format!(
-            "the CPU-bound part scales with the clock ({:.2} to {:.2} GHz), the memory-bound part does not: {memory_ns:.0} ns are known to wait for memory; of the rest the middle takes a half as waiting, and the range reaches from none of it to all",
+            "the CPU-bound part scales with the clock ({:.2} to {:.2} GHz), the memory-bound part does not. \
+            {memory_ns:.0} ns are known to wait for memory. Of the rest the middle takes a half as waiting, and the \
+            range reaches from none of it to all",
             from / 1e9, to / 1e9
         ));
     }

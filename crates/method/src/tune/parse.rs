@@ -108,7 +108,7 @@ fn row(id: &'static str, lines: Lines, ids: &BTreeSet<&str>) -> Result<Row, Stri
         words => advice(words, row.endpoint_set)?,
     };
     if row.router.words.is_none() && row.endpoint.words.is_none() {
-        return Err("has no advice for anybody".to_owned());
+        return Err("has no advice for any profile".to_owned());
     }
     if row.firmware.is_empty() != row.firmware_set.is_empty() {
         return Err("has one of firmware and firmware_set".to_owned());

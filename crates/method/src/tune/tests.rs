@@ -127,7 +127,7 @@ fn wrong_blocks_are_refused() {
         (
             "router = \"0 on trusted ports\"\nrouter_set = \"0\"",
             "router = \"-\"",
-            "no advice for anybody",
+            "no advice for any profile",
         ),
         (
             "router = \"0 on trusted ports\"",
