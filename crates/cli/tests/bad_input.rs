@@ -365,7 +365,7 @@ fn lacks(command: &mut std::process::Command, wanted: &str) {
     match ended.code {
         Some(0) => assert!(!page.contains("stage"), "{ended:?}"),
         code => {
-            let nothing = page.contains("What a frame costs is not known");
+            let nothing = page.contains("The cost of a frame is not known");
             let line = ended.error();
             assert!(
                 code == Some(2) && nothing && line.contains(": no "),

@@ -151,8 +151,9 @@ fn a_record_of_a_comparison_is_refused() {
     ] {
         let refused = run(&mut mpps(&[&["compare"], &files[..]].concat()));
         let wanted = format!(
-            "{comparison} is a comparison itself, whose differences hold between its own variants, on its machine at its \
-             time: mpps report puts those of several records on one page; give all set-ups to one mpps compare (--a, --b, --c)"
+            "{comparison} is a comparison itself: give all set-ups to one mpps compare (--a, --b, --c). Its \
+             differences hold between its own variants, on its machine at its time. mpps report puts those of several \
+             records on one page"
         );
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
         assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");

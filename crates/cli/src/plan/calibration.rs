@@ -77,8 +77,8 @@ impl CalibrationPlan {
             bed.nic == Front::Cpumap
                 && bed.queues == QUEUES
                 && RX_RING_RANGE.contains(&bed.rx_ring),
-            "bed {name} has front {}, queues {}, rings of {}: calibrating takes front cpumap, {QUEUES} queue, a ring of \
-             {low} to {high} (mpps bed up NAME --queues {QUEUES}, or no --bed)",
+            "bed {name} has front {}, queues {}, rings of {}. Calibrating takes front cpumap, {QUEUES} queue and \
+             rings of {low} to {high}: mpps bed up NAME --queues {QUEUES}, or no --bed",
             bed.nic.name(),
             bed.queues,
             bed.rx_ring

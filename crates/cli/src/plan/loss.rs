@@ -23,7 +23,8 @@ pub fn loss(args: &LossArgs) -> Result<(Planned<LossPlan>, Option<LastingPlan>)>
     }
     ensure!(
         args.overload.is_none() || args.pair.simulate.is_none(),
-        "--overload with --simulate: a simulated pair only counts the frames of a whole trial, so there are no seconds to watch; leave out one of them"
+        "--overload with --simulate: a simulated pair counts frames of a whole trial, so there are no seconds to \
+        watch; leave out one of them"
     );
     let sending = Sending::new(&args.sent, &args.place, Some(&args.pair))?;
     let measurement = ThroughputPlan {

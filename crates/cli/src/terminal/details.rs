@@ -158,8 +158,8 @@ fn exit_programs(rows: &[Row<'_>]) -> String {
             )
         });
         Some(format!(
-            "{}: the receiver's program at the exit: {ns:.0} ns a frame of the bed's part, timed by the kernel in trials \
-             of its own (with about one reading of the clock){more}\n",
+            "{}: the receiver's program at the exit takes {ns:.0} ns a frame, which are in the bed's part. The kernel \
+             timed it in trials of its own, with about one reading of the clock{more}\n",
             row.frame
         ))
     });
@@ -203,7 +203,7 @@ fn headroom(found: &Headroom) -> String {
     format!("at {} DUT busy: {rate} ({basis})", busy(BUSY))
 }
 
-/// `median 96 ns late, 99.9 % 41 us, worst 310 us; up to 310 frames sent back to back to catch up (7.6 % of the ring)`
+/// `median 96 ns late, 99.9 % 41 us, worst 310 us. Up to 310 frames were sent back to back to catch up (7.6 % of the ring)`
 fn evenness(even: &Evenness) -> String {
     let late = [even.late_ns_p50, even.late_ns_p999, even.late_ns_max];
     let [half, most, all] = late.map(rounded);
@@ -212,7 +212,8 @@ fn evenness(even: &Evenness) -> String {
         format!(" ({:.1} % of the ring)", share * 100.0)
     });
     format!(
-        "median {half} late, 99.9 % {most}, worst {all}; up to {frames} frames sent back to back to catch up{share}"
+        "median {half} late, 99.9 % {most}, worst {all}. Up to {frames} frames were sent back to back to catch \
+        up{share}"
     )
 }
 

@@ -34,8 +34,8 @@ pub fn cleared(place: &str, cleared: &Cleared) -> String {
         return format!("{place}: mpps had loaded no routes (protocol {PROTOCOL})\n");
     }
     format!(
-        "{place}: cleared {} IPv4 and {} IPv6 routes in {} s ({} with their nexthop objects, {} of these; {} one by one); counted \
-         afterwards: none is left\n",
+        "{place}: cleared {} IPv4 and {} IPv6 routes in {} s; none was left when they were counted again. {} were \
+         cleared with their {} nexthop objects, {} one by one\n",
         grouped(cleared.v4),
         grouped(cleared.v6),
         seconds(cleared.removing_ns),

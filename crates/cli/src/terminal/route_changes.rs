@@ -21,9 +21,9 @@ pub fn route_changes(made: &RouteChanges, asked: Option<&ReplayedFile>) -> Strin
     ]
     .map(grouped);
     format!(
-        "routes changed {} times a second during each trial (asked {speed}{due}) by {from}: {added} added, {replaced} to \
-         another next hop, {withdrawn} withdrawn; {refused} refused, {late} late. Asking for them took {} of the tester's CPU {}. \
-         Frames went to prefixes that were never withdrawn.\n",
+        "routes changed {} times a second during each trial (asked {speed}{due}) by {from}. {added} were added, \
+         {replaced} got another next hop, {withdrawn} were withdrawn, {refused} refused, {late} late. Asking for them \
+         took {} of the tester's CPU {}. Frames went to prefixes that were never withdrawn.\n",
         grouped(made.applied_per_s().round() as u64),
         percent(made.cpu_share()),
         made.cpu,
@@ -55,8 +55,8 @@ mod tests {
         let text = route_changes(&made, Some(&asked));
         assert!(
             text.starts_with(
-                "routes changed 12 400 times a second during each trial (asked 12500/s, 12 500 due) by day.xz: 400 added, \
-                 24 000 to another next hop, 401 withdrawn; 1 refused, 7 late."
+                "routes changed 12 400 times a second during each trial (asked 12500/s, 12 500 due) by day.xz. 400 \
+                 were added, 24 000 got another next hop, 401 were withdrawn, 1 refused, 7 late."
             ),
             "{text}"
         );

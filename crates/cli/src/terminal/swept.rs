@@ -18,7 +18,7 @@ impl Outcome for Vec<SweepLine> {
                 true => {
                     "Tables I to V of Raumer, Emmerich and others (2015) on this machine".to_owned()
                 }
-                false => format!("What a frame costs over {}", sweep::noun(line)),
+                false => format!("The cost of a frame over {}", sweep::noun(line)),
             };
             text += &format!("{title}\n\n{machine}\n\n");
             text += &prose(&format!("{}.\n", sweep::sentence(line)));

@@ -48,7 +48,7 @@ pub(super) fn sentences(line: &ProfileLine, watched: &Watched) -> [String; 2] {
             load.frame_ns.median
         ),
         (None, why) => format!(
-            "What a frame costs is not known: {}",
+            "The cost of a frame is not known: {}",
             why.as_deref().unwrap_or("no reason is given")
         ),
     };
@@ -181,7 +181,9 @@ pub(super) fn remarks(line: &ProfileLine, watched: &Watched) -> Vec<String> {
     let tasks: Vec<String> = watched.tasks.iter().map(share).collect();
     if !tasks.is_empty() {
         let tasks = tasks.join(", ");
-        told.push(format!("Not the network's, shares of one CPU: {tasks}."));
+        told.push(format!(
+            "Other tasks took these shares of one CPU: {tasks}."
+        ));
     }
     for cpu in &watched.cpus {
         if cpu.backlog_drops + cpu.squeezed > 0 {
@@ -223,7 +225,7 @@ fn samples(load: &ProfiledLoad) -> String {
             false => "",
         };
         let seen = number::percent(seen);
-        format!(" tell of {seen} of the network's time{doubt}")
+        format!(" cover {seen} of the network's time{doubt}")
     });
     format!(
         "{} samples{seen}; {} of it came late, because interrupts were off; no rule places {}.",

@@ -129,7 +129,9 @@ impl Finished {
         let has_comparison = runs.iter().any(|run| !run.comparisons.is_empty());
         runs.retain(|run| run.begin.is_some() && counts(run) > 0);
         let run = runs.pop().with_context(|| match has_comparison {
-            true => format!("{shown} is a comparison itself, whose differences hold between its own variants, on its machine at its time: mpps report puts those of several records on one page; give all set-ups to one mpps compare (--a, --b, --c)"),
+            true => format!("{shown} is a comparison itself: give all set-ups to one mpps compare (--a, --b, --c). \
+                Its differences hold between its own variants, on its machine at its time. mpps report puts those of \
+                several records on one page"),
             false => format!("{shown} has no result of mpps throughput, mpps fib-scale or mpps explain, those that can be compared afterwards"),
         })?;
         let all_runs = [&run];

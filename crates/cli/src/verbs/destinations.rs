@@ -198,7 +198,8 @@ pub fn load(
         changes.begin(bed, table)?;
         let replayed = &changes.changes;
         recorder.step(&format!(
-            "route changes: {} of {} prefixes of {}, at {} during each trial; {} changes left out; frames go to the {} prefixes of the table that none withdraws",
+            "route changes: {} of {} prefixes of {}, at {} during each trial; {} changes left out. Frames go to the \
+            {} prefixes of the table that none withdraws",
             grouped(replayed.list.len() as u64),
             grouped(replayed.prefixes.len() as u64),
             changes.from,

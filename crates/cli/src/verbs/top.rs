@@ -124,7 +124,7 @@ impl Live {
     fn draw(&self) {
         let (width, height) = self.size;
         let shown = self.shown.as_ref().map_or_else(
-            || "mpps top: the first picture comes after an interval\n".to_owned(),
+            || "mpps top: the first update comes after an interval\n".to_owned(),
             |line| picture(line, self.causes, (width, height.saturating_sub(1))),
         );
         let paused = if self.is_paused { "PAUSED   " } else { "" };

@@ -51,8 +51,8 @@ fn verbose_tells_where_a_load_failed_why_and_the_pace() {
     );
     for line in [
         "64: passes 1.380 Mfps, fails 1.410 Mfps; 6 trials; the search was ended by: DUT\n",
-        "64: the receiver's program at the exit: 41 ns a frame of the bed's part, timed by the kernel in trials of its \
-         own (with about one reading of the clock)\n",
+        "64: the receiver's program at the exit takes 41 ns a frame, which are in the bed's part. The kernel timed it \
+         in trials of its own, with about one reading of the clock\n",
         "64: 2.6 % of 10 Gbit/s, 1.04 Gbit/s, loss 0 %, DUT 100 % busy, 497 ns a frame in all\n",
         "a load passes by this rule: ndr: up to 5 trials of 1 s at a load, half of them without loss\n",
         "link: 10 Gbit/s, notional: there is no physical link of one direction; rates are the sum of both\n",
@@ -62,7 +62,8 @@ fn verbose_tells_where_a_load_failed_why_and_the_pace() {
     for line in [
         "64: cause of the loss at 900.0 kfps: overflow: frames arrived faster than the DUT took them\n",
         "64: at 80 % DUT busy: 600.0 kfps (measured, at 60 %)\n",
-        "64: sent: median 96 ns late, 99.9 % 41 us, worst 310 us; up to 82 frames sent back to back to catch up (2.0 % of the ring)\n",
+        "64: sent: median 96 ns late, 99.9 % 41 us, worst 310 us. Up to 82 frames were sent back to back to catch up \
+        (2.0 % of the ring)\n",
         "64: tester's own ceiling: 3.000 Mfps (at overload)\n",
     ] {
         assert_eq!(text.matches(line).count(), 1, "{line}: {text}");

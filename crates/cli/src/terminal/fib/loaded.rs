@@ -156,8 +156,8 @@ fn verdict(told: &RoutesLoaded) -> String {
         "NOT ALL"
     };
     format!(
-        "\n{} of {} routes are in the FIB, {word}: loaded in {} s, counted by a dump in {} s{memory}\n\
-         clear them: {}\n",
+        "\n{} of {} routes are in the FIB, {word}. They were loaded in {} s and counted by a dump in {} \
+         s{memory}\nclear them: {}\n",
         grouped(loaded.counted()),
         grouped(asked),
         seconds(loaded.loading_ns),

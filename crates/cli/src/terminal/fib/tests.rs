@@ -73,8 +73,8 @@ fn a_whole_load_says_so_and_how_to_clear_it() {
         "IPv4       12       12        0        0    0.004     3 000\n",
         "198.19.0.2      7\n",
         "spread: hash\n",
-        "12 of 12 routes are in the FIB, all of them: loaded in 0.005 s, counted by a dump in 0.002 s; kernel memory \
-         grew by 3 MiB\n",
+        "12 of 12 routes are in the FIB, all of them. They were loaded in 0.005 s and counted by a dump in 0.002 s; \
+         kernel memory grew by 3 MiB\n",
         "clear them: mpps table clear --bed lab1\n",
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");
@@ -213,8 +213,8 @@ fn clearing_says_what_went_and_that_nothing_is_left() {
     };
     assert_eq!(
         cleared("bed lab1", &gone),
-        "bed lab1: cleared 1 000 IPv4 and 20 IPv6 routes in 0.500 s (1 000 with their nexthop objects, 2 of these; 20 one by one); \
-         counted afterwards: none is left\n"
+        "bed lab1: cleared 1 000 IPv4 and 20 IPv6 routes in 0.500 s; none was left when they were counted again. 1 \
+         000 were cleared with their 2 nexthop objects, 20 one by one\n"
     );
     assert!(cleared("this machine", &Cleared::default()).contains("mpps had loaded no routes"));
     let json: Value = serde_json::from_str(&cleared_json("x", &gone)).expect("json");

@@ -31,9 +31,9 @@ pub fn limits(plan: &LimitsPlan) -> String {
         table(&mut text, &plan.budgets(link), latency_ns);
     }
     text.push_str(
-        "\nframes/s of a port in each direction; \"bus, one way\" when it only receives or only transmits,\n\
-         \"both\" when it does both equally; memory writes and reads every forwarded frame once.\n\
-         The limit is the lowest of wire, bus (both) and memory. All are upper bounds (docs/method.md).\n",
+        "\nRates are frames/s of a port in each direction. \"bus, one way\" holds when it only receives or only \
+         transmits,\n\"both\" when it does both equally. Memory writes and reads every forwarded frame once.\nThe \
+         limit is the lowest of wire, bus (both) and memory. All are upper bounds (docs/method.md).\n",
     );
     text
 }

@@ -63,8 +63,8 @@ pub fn script(profile: Profile, netns: Option<&str>, changes: &[Planned]) -> Str
         "#!/bin/sh\n# Settings for the profile {}, from mpps tune apply.\n",
         profile.name()
     );
-    text += "# Each command that fails says so, and the others go on. \"revert\" writes the values of the machine that\n\
-             # this script was made on; it does not put back what else a setting moved, as mpps tune revert does.\n\n";
+    text += "# Each command that fails says so, and the others go on. \"revert\" writes the values of the machine \
+             that\n# this script was made on. mpps tune revert also puts back what else a setting moved.\n\n";
     let mut function = |name: &str, lines: Vec<String>| {
         let lines = if lines.is_empty() {
             vec!["    :\n".to_owned()]
