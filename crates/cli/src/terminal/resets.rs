@@ -128,7 +128,7 @@ mod tests {
         let mut line = line(Recovered::Recovered, Some(108_000_000));
         line.hold_ns = 100_000_000;
         let told = sentence::reset(&line);
-        let wanted = ". By frame loss it was 108 ms to 108 ms. It was held away for 100 ms of it";
+        let wanted = ". By frame loss it was 108 ms to 108 ms. --hold took 100 ms of this time";
         assert!(told.contains(wanted), "{told}");
         line = self::line(Recovered::Recovered, Some(60_700_000));
         for _ in 0..2 {

@@ -184,7 +184,7 @@ pub fn reset(line: &ResetLine) -> String {
         });
     let held = match line.hold_ns {
         0 => String::new(),
-        ns => format!(". It was held away for {} of it", time(ns)),
+        ns => format!(". --hold took {} of this time", time(ns)),
     };
     if loss == 0 {
         let stamp = stamp.map_or(String::new(), |stamp| {
