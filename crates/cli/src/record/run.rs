@@ -14,7 +14,7 @@ use mpps_record::{Comparability, FixedLoads, Other, Place, Plan, Routes, RunLine
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
-pub(super) const METHOD_VERSION: u32 = 19;
+pub(super) const METHOD_VERSION: u32 = 20;
 
 /// The line of a run that begins now on `bed`, with the routes that were loaded into the DUT.
 pub fn run_line(

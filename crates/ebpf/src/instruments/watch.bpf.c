@@ -5,8 +5,9 @@
  * with interrupts off). It sees no frame, so what it says of a trial is blind to the trial's loss.
  * Costs one to two and a half microseconds a tick: 0.1 to 0.25 % of the CPU.
  *
- * The timer's own function runs in a soft interrupt, behind those of the network stack: a router that forwards in soft
- * interrupts delays it by its own work. Where the hard interrupt finds the CPU at that work, the tick counts from then.
+ * The timer's own function runs in a soft interrupt, behind those of the network stack, and not while a thread has soft
+ * interrupts off. A router delays it by its own work: in soft interrupts, or a thread's poll of 64 frames. Where the hard
+ * interrupt finds the CPU at that work, the tick counts from then.
  *
  * The tick on a CPU of the tester writes some cache lines, and that on a CPU of the DUT times how long it reads them: how
  * far apart the two are. A hypervisor moves them about within a trial, and a frame goes from one to the other. The
@@ -71,10 +72,10 @@ struct {
 	__type(value, u64);
 } epoch SEC(".maps");
 
-/* A CPU's soft interrupts of the network stack. */
+/* A CPU's soft interrupts of the network stack, and the DUT's threads. */
 struct net_softirq {
 	u64 entered_ns;	/* when one began; 0: none runs */
-	u64 raised_ns;	/* when a soft timer's hard interrupt last came while one ran */
+	u64 raised_ns;	/* when a soft timer's hard interrupt last came while one of both ran */
 };
 
 struct {
@@ -279,6 +280,15 @@ int BPF_PROG(exited, unsigned int vec_nr)
 	return serve(vec_nr, 0);
 }
 
+static __always_inline int is_dut_thread(u32 thread)
+{
+#pragma unroll
+	for (int n = 0; n < THREADS_MAX; n++)
+		if (threads[n] && threads[n] == thread)
+			return 1;
+	return 0;
+}
+
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(raised, unsigned int vec_nr)
 {
@@ -290,7 +300,7 @@ int BPF_PROG(raised, unsigned int vec_nr)
 	net = here();
 	now = bpf_ktime_get_ns();
 	/* None runs for so long: its end was not seen. */
-	if (net && now - net->entered_ns < NET_SOFTIRQ_MAX_NS)
+	if (net && (now - net->entered_ns < NET_SOFTIRQ_MAX_NS || is_dut_thread(bpf_get_current_pid_tgid())))
 		net->raised_ns = now;
 	return 0;
 }
