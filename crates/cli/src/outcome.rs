@@ -7,7 +7,7 @@ use anyhow::Result;
 use mpps_record::{Answers, Comparability, Place, RouteChanges, Run, RunLine, Traffic};
 use mpps_report::machine_line;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Value, json, to_string_pretty};
 use std::path::Path;
 
 /// The job of `mpps rfc2544` in records.
@@ -172,13 +172,14 @@ impl<'a> View<'a> {
     /// Puts a result in JSON on stdout: a verb's own behind what all results have.
     pub fn print_json(&self, run: &Run, own: &Value) -> Result<()> {
         let begin = run.begin.as_ref();
-        out(&json(&Document {
+        let document = Document {
             head: &self.head,
             comparability: begin.map(|begin| &begin.comparability),
             traffic: begin.map(|begin| &begin.plan.traffic),
             machine: begin.map(machine),
             own,
-        })?);
+        };
+        out(&(to_string_pretty(&document)? + "\n"));
         Ok(())
     }
 
@@ -222,11 +223,6 @@ fn set_up_line(run: &RunLine) -> Option<String> {
         "set-up script: {name}, sha256 {:.12}...\n",
         script.sha256
     ))
-}
-
-/// A result in JSON, as people and programs read it.
-pub fn json(document: &impl Serialize) -> Result<String> {
-    Ok(serde_json::to_string_pretty(document)? + "\n")
 }
 
 #[cfg(all(test, feature = "measure"))]

@@ -57,6 +57,7 @@ pub use campaign::show_campaign;
 #[cfg(feature = "measure")]
 pub use campaign_ended::campaign_ended;
 pub use comparison::{difference_exit, unanswered, unanswered_in_words};
+pub use document::document;
 pub use limits::{limits, limits_json};
 pub use mpps_report::number::{percent_or_under as percent, spaced as grouped};
 pub use mpps_report::{Reading, Row, machine_line};

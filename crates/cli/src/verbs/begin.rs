@@ -4,7 +4,6 @@ use super::contract::Measure;
 use crate::args::OutputArgs;
 use crate::beside::Beside;
 use crate::exit::Exit;
-use crate::outcome;
 use crate::plan::{BedChoice, Planned};
 use crate::record::{Clock, Record};
 use crate::recorder::Recorder;
@@ -14,7 +13,6 @@ use crate::terminal::progress::Progress;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{self, BedError};
 use mpps_lab::{facts, interrupt};
-use mpps_record::SCHEMA;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -60,14 +58,13 @@ pub fn dry_run(output: &OutputArgs, plan: &Planned<impl Measure>) -> Result<Exit
         let points = points
             .map(|point| json!({ "routes": point.routes, "destinations": point.destinations }));
         let job = measure.job();
-        terminal::out(&outcome::json(&json!({
-            "schema": SCHEMA,
+        terminal::out(&terminal::document(json!({
             "dry_run": true,
             "job": job.name,
             "bed": bed,
             "plan": serde_json::to_value(&job.plan)?,
             "points": points.collect::<Value>(),
-        }))?);
+        })));
     } else {
         let simulated = matches!(plan.bed, BedChoice::Simulated(_));
         let mut job = measure.job();

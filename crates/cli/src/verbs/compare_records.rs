@@ -3,14 +3,13 @@
 use super::records;
 use crate::args::FinishedArgs;
 use crate::exit::Exit;
-use crate::outcome;
 use crate::profile_change::{exit, profile_change};
 use crate::terminal;
 use crate::terminal::doubts::Doubted;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_record::{
     Comparability, Difference, Doubt, PointLine, RUNS_ALIKE, Refusal, ResultLine, Run, RunLine,
-    SCHEMA, Terms, check_profiles, compare_points, compare_results, read_to_show,
+    Terms, check_profiles, compare_points, compare_results, read_to_show,
 };
 use mpps_report::{missing_trials, number, profile_change};
 use serde_json::{Value, json};
@@ -263,14 +262,12 @@ fn show(
                 json!({ "what": name, "text": why.to_string(), "difference": null, "doubts": [[], []], "refused": why.to_string() })
             }
         });
-        let document = json!({
-            "schema": SCHEMA,
+        terminal::out(&terminal::document(json!({
             "records": [one.path, other.path],
             "runs": [one.run.name, other.run.name],
             "may_differ": args.may_differ,
             "compared": entries.collect::<Value>(),
-        });
-        terminal::out(&outcome::json(&document)?);
+        })));
         return Ok(());
     }
     if compared.iter().all(|(_, found)| found.is_err()) {

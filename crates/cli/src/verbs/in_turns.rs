@@ -5,7 +5,6 @@ use super::destinations::{self, Prepared};
 use super::measure;
 use crate::args::OutputArgs;
 use crate::exit::Exit;
-use crate::outcome;
 use crate::plan::DestinationPlan;
 use crate::record::{Job, run_line, sent};
 use crate::recorder::Recorder;
@@ -15,7 +14,6 @@ use anyhow::{Context, Result};
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::facts;
 use mpps_lab::traffic::Traffic;
-use mpps_record::SCHEMA;
 use serde_json::{Value, json};
 
 /// One of them.
@@ -107,13 +105,12 @@ fn dry_run(set_ups: &[SetUp<'_>], job: &Job<'_>, output: &OutputArgs) -> Result<
             } = set_up;
             json!({ "name": name, "flags": flags, "bed": words::bed_json(bed) })
         });
-        terminal::out(&outcome::json(&json!({
-            "schema": SCHEMA,
+        terminal::out(&terminal::document(json!({
             "dry_run": true,
             "job": job.name,
             "variants": variants.collect::<Value>(),
             "plan": serde_json::to_value(&job.plan)?,
-        }))?);
+        })));
         return Ok(Exit::Measured);
     }
     let mut text = words::receiver(job.receiver) + &words::how(job);

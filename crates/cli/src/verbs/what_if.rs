@@ -1,12 +1,11 @@
 //! `mpps show --what-if`: what a frame would cost elsewhere, from a record alone.
 
-use crate::outcome::json;
 use crate::terminal;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_method::sweep::{Answer, Axis, Basis, Fit, Measured, Memory, WhatIf};
 use mpps_record::{Interval, LimitedBy, ProfileLine, ProfiledLoad, Run, SweepLine, SweepPoint};
 use mpps_report::{number, sweep};
-use serde_json::{Value, json as value};
+use serde_json::json;
 
 /// Puts the answer of these runs on stdout.
 ///
@@ -18,7 +17,7 @@ pub fn show(runs: &[&Run], asked: &WhatIf, as_json: bool) -> Result<()> {
     answer.assumes.extend(assumed(asked, &basis));
     answer.distrust.extend(warned);
     terminal::out(&match as_json {
-        true => json(&in_json(&answer, &from))?,
+        true => in_json(&answer, &from),
         false => terminal::fitted(&in_words(&answer, &basis, &from)),
     });
     Ok(())
@@ -187,16 +186,16 @@ fn in_words(answer: &Answer, basis: &Basis, from: &str) -> String {
     text
 }
 
-fn in_json(answer: &Answer, from: &str) -> Value {
+fn in_json(answer: &Answer, from: &str) -> String {
     let range =
-        |[low, median, high]: [f64; 3]| value!({ "low": low, "median": median, "high": high });
-    value!({
+        |[low, median, high]: [f64; 3]| json!({ "low": low, "median": median, "high": high });
+    terminal::document(json!({
         "from": from,
         "frame_ns": range(answer.frame_ns),
         "max_forwarding_fps": range(answer.max_fps),
         "assumes": answer.assumes,
         "distrust": answer.distrust,
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -293,6 +292,17 @@ mod tests {
         assert_eq!((ns, how.as_str()), (342.0, "the measured cost at 64 B"));
         let (ns, how) = from(&[(Axis::Frame, 512.0)]);
         assert!(ns != 342.0 && how.contains("fitted"), "{ns}: {how}");
+    }
+
+    #[test]
+    fn an_answer_in_json_has_the_schemas_version() {
+        let asked = WhatIf::default();
+        let (basis, from, _) = basis(&[&run(LimitedBy::Dut, None)], &asked).expect("a cost");
+        let answer = basis.answer(&asked).expect("an answer");
+        let members: serde_json::Value =
+            serde_json::from_str(&in_json(&answer, &from)).expect("JSON");
+        assert_eq!(members["schema"], mpps_record::SCHEMA);
+        assert_eq!(members["frame_ns"]["median"], 1_000.0);
     }
 
     #[test]
