@@ -106,3 +106,7 @@ pub use trial::{
 };
 pub use units::{FrameLen, LinkSpeed, Rate, Span};
 pub use verdict::{Rules, Verdict};
+
+/// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
+/// CHANGELOG.md.
+pub const METHOD_VERSION: u32 = 20;

@@ -2,10 +2,10 @@
 
 use super::bed::{front_name, ring_frames, tester_interfaces};
 use super::job::Job;
-use super::run::METHOD_VERSION;
 use super::traffic::traffic;
 use mpps_lab::bed::Bed;
 use mpps_lab::tester::ReceiverPlace;
+use mpps_method::METHOD_VERSION;
 use mpps_method::simulate::Properties;
 use mpps_record::Comparability;
 use mpps_record::facts::Facts;

@@ -7,14 +7,10 @@ use super::job::Job;
 use crate::args::typed;
 use mpps_lab::bed::Bed;
 use mpps_lab::facts;
-use mpps_method::Span;
 use mpps_method::simulate::Properties;
+use mpps_method::{METHOD_VERSION, Span};
 use mpps_record::facts::Facts;
 use mpps_record::{Comparability, FixedLoads, Other, Place, Plan, Routes, RunLine};
-
-/// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
-/// CHANGELOG.md.
-pub(super) const METHOD_VERSION: u32 = 20;
 
 /// The line of a run that begins now on `bed`, with the routes that were loaded into the DUT.
 pub fn run_line(
