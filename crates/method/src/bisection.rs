@@ -11,10 +11,10 @@
 //! - The minimum is assumed to pass until everything above it has failed, then it is offered too.
 
 use crate::attempts::Attempts;
+use crate::counts::Counts;
 use crate::goal::{Accept, Goal, GoalError, LimitedBy};
 use crate::reason::{Invalid, Shortfall};
 use crate::search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Passes, Search, Step};
-use crate::trial::Counts;
 use crate::units::Rate;
 use crate::verdict::Verdict;
 

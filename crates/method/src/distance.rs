@@ -1,9 +1,9 @@
 //! How far apart the tester's CPU and the DUT's were and how fast the latter worked, and which trials and windows were in
 //! one such state.
 
-use crate::saturation::Window;
 use crate::statistics::{median, quantile};
 use crate::trial::{CpuExchange, Trial};
+use crate::window::Window;
 
 /// How far apart the tester's CPU and the DUT's were during a trial: the round trip of a cache line between them. A
 /// hypervisor that moves CPUs about changes what a frame costs by a quarter.

@@ -4,8 +4,18 @@
 //! as the rings need to drain. The rule is fixed before the trial and knows nothing of its loss: a disturbance in which
 //! no frame was lost is taken out just so.
 
-use crate::trial::Disturbance;
 use crate::units::Span;
+
+/// A time in which one CPU ran nothing at all, between two ticks of its clock, or another program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Disturbance {
+    /// The CPU's number.
+    pub cpu: usize,
+    /// Its beginning, since the trial's first slot (zero where it came before that).
+    pub from: Span,
+    /// Its end.
+    pub to: Span,
+}
 
 /// A part of a trial that counts for nothing, since its first slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +57,14 @@ impl Guard {
         let drains_ns = disturbance_ns as f64 * self.factor;
         (drains_ns as u64).max(self.least.as_nanos())
     }
+}
+
+/// How long these times were on one CPU, ns.
+pub(crate) fn time_of(times: &[Disturbance], cpu: usize) -> u64 {
+    let of_cpu = times.iter().filter(|time| time.cpu == cpu);
+    of_cpu
+        .map(|time| time.to.as_nanos().saturating_sub(time.from.as_nanos()))
+        .sum()
 }
 
 /// The disturbed parts of a trial of this length, in their order: each of `times` and a guard after it. A disturbance

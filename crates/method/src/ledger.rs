@@ -5,7 +5,7 @@
 //! sender's program, the port's tracepoint, the NIC's program, the ring's tracepoint, the kernel's
 //! interface statistics, the receiver's bit a sequence number), so that agreement means something.
 
-use crate::trial::Counts;
+use crate::counts::Counts;
 
 /// Canary frames: few, sent alone before and after a trial's load, with an id of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

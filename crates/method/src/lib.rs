@@ -37,6 +37,7 @@ pub mod bisection;
 pub mod claim;
 pub mod compare;
 pub mod cost_model;
+mod counts;
 pub mod destinations;
 pub mod distance;
 pub mod disturbed;
@@ -74,10 +75,12 @@ pub mod tune;
 pub mod turns;
 pub mod units;
 pub mod verdict;
+mod window;
 
 pub use bisection::Bisection;
 pub use claim::{Claim, Estimate, LossRate, Throughput};
-pub use disturbed::Disturbed;
+pub use counts::Counts;
+pub use disturbed::{Disturbance, Disturbed};
 pub use evenness::Evenness;
 pub use flows::{Family, FlowOrder, Transport, check_flows};
 pub use frame_spec::FrameSpec;
@@ -101,8 +104,8 @@ pub use search::{
 };
 pub use search_plan::{SearchPlan, SearchPlanError};
 pub use trial::{
-    Counts, CpuBusy, CpuExchange, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction,
-    Disturbance, OVERDUE_MAX, Queries, SizeCount, StackCounts, TaskName, Trial,
+    CpuBusy, CpuExchange, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction, OVERDUE_MAX,
+    Queries, SizeCount, StackCounts, TaskName, Trial,
 };
 pub use units::{FrameLen, LinkSpeed, Rate, Span};
 pub use verdict::{Rules, Verdict};

@@ -3,10 +3,10 @@
 
 use std::fmt;
 
+use crate::counts::Counts;
 use crate::goal::LimitedBy;
 use crate::mlr::goal::SearchGoal;
 use crate::reason::{Invalid, Shortfall, Void};
-use crate::trial::Counts;
 use crate::units::{Rate, Span};
 use crate::verdict::Verdict;
 

@@ -7,12 +7,13 @@
 
 use std::fmt;
 
+use crate::counts::Counts;
 use crate::disturbed::Disturbed;
 use crate::ledger::{Canaries, Ledger};
 use crate::mlr::goal::percent;
 use crate::random::Random;
 use crate::search::{GoalResult, Offer, Search, Step};
-use crate::trial::{Counts, CpuBusy, CpuGap, Direction, Trial};
+use crate::trial::{CpuBusy, CpuGap, Direction, Trial};
 use crate::units::{Rate, Span};
 use crate::verdict::{Rules, Verdict};
 

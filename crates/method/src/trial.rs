@@ -2,68 +2,14 @@
 
 use std::fmt;
 
-use crate::disturbed::Disturbed;
+use crate::counts::Counts;
+use crate::disturbed::{Disturbance, Disturbed, time_of};
 use crate::histogram::Histogram;
 use crate::ledger::Ledger;
 use crate::pattern::Losses;
 use crate::route_changes::ChangesMade;
-use crate::saturation::Window;
 use crate::units::{FrameLen, Rate, Span};
-
-/// Frames of one direction (or, added up, of a trial). Only frames with the trial's tag count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Slots of the schedule: offered load times duration.
-    pub intended: u64,
-    /// Frames the sender handed to its port, each with a sequence number of its own.
-    pub sent: u64,
-    /// Slots that passed without a frame, being later than the bound of catching up.
-    pub unsent: u64,
-    /// Sequence numbers that arrived, each counted once.
-    pub received: u64,
-    /// Frames sent to where the DUT has no route on purpose, and dropped by it for that, by its own count:
-    /// no loss. Zero unless destinations were drawn so.
-    pub unrouted: u64,
-    /// Sequence numbers that never arrived, the unrouted aside: `sent - received - unrouted`.
-    pub lost: u64,
-    /// Arrivals of a sequence number that had arrived before.
-    pub duplicated: u64,
-    /// Arrivals behind a later frame of their flow (RFC 4737 type P).
-    pub reordered: u64,
-    /// Frames at the receiver without a tag of ours.
-    pub foreign: u64,
-    /// Frames at the receiver of an earlier trial.
-    pub late: u64,
-    /// Frames of this trial with a sequence number nobody sent: always a fault.
-    pub beyond: u64,
-    /// Of the frames whose arrival was timed (one in 16, or each), those whose TTL or hop limit nobody had lowered: a
-    /// router does (RFC 1812 section 5.3.1, RFC 8200 section 3).
-    pub not_lowered: u64,
-    /// Frames that reached the receiver at the DUT's exit merged into larger ones (GRO): it cannot tell them apart.
-    pub merged: u64,
-}
-
-impl Counts {
-    /// Both added up, member by member.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            intended: self.intended.saturating_add(other.intended),
-            sent: self.sent.saturating_add(other.sent),
-            unsent: self.unsent.saturating_add(other.unsent),
-            received: self.received.saturating_add(other.received),
-            unrouted: self.unrouted.saturating_add(other.unrouted),
-            lost: self.lost.saturating_add(other.lost),
-            duplicated: self.duplicated.saturating_add(other.duplicated),
-            reordered: self.reordered.saturating_add(other.reordered),
-            foreign: self.foreign.saturating_add(other.foreign),
-            late: self.late.saturating_add(other.late),
-            beyond: self.beyond.saturating_add(other.beyond),
-            not_lowered: self.not_lowered.saturating_add(other.not_lowered),
-            merged: self.merged.saturating_add(other.merged),
-        }
-    }
-}
+use crate::window::Window;
 
 /// One way through the DUT: forward (A to D), or back (D to A).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,17 +57,6 @@ pub struct CpuGap {
     pub cpu: usize,
     /// The longest gap.
     pub longest: Span,
-}
-
-/// A time in which one CPU ran nothing at all, between two ticks of its clock, or another program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Disturbance {
-    /// The CPU's number.
-    pub cpu: usize,
-    /// Its beginning, since the trial's first slot (zero where it came before that).
-    pub from: Span,
-    /// Its end.
-    pub to: Span,
 }
 
 /// What some tasks had of one of the bed's CPUs during the trial: those that are no part of DUT or tester, or the
@@ -283,14 +218,6 @@ pub struct Trial {
     pub stack: Option<StackCounts>,
     /// Route changes made in the DUT meanwhile; `None` where none were asked for.
     pub route_changes: Option<ChangesMade>,
-}
-
-/// How long these times were on one CPU, ns.
-pub(crate) fn time_of(times: &[Disturbance], cpu: usize) -> u64 {
-    let of_cpu = times.iter().filter(|time| time.cpu == cpu);
-    of_cpu
-        .map(|time| time.to.as_nanos().saturating_sub(time.from.as_nanos()))
-        .sum()
 }
 
 /// A trial's load is not sustained when a larger share of its frames than this arrives after the drain's time.

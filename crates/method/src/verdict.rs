@@ -11,9 +11,10 @@
 
 use std::fmt;
 
-use crate::disturbed::Guard;
+use crate::counts::Counts;
+use crate::disturbed::{Guard, time_of};
 use crate::reason::{Invalid, Moment, Shortfall, Void};
-use crate::trial::{Counts, Direction, Trial, time_of};
+use crate::trial::{Direction, Trial};
 use crate::units::Span;
 
 /// The bounds of judgement; fixed before the first trial and the same for all.

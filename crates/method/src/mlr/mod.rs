@@ -23,10 +23,10 @@ mod result;
 mod selector;
 
 use crate::attempts::Attempts;
+use crate::counts::Counts;
 use crate::goal::Ceiling;
 use crate::reason::{Invalid, Shortfall, Void};
 use crate::search::{CouldNotMeasure, GoalResult, Learned, Offer, Search, Step};
-use crate::trial::Counts;
 use crate::units::{Rate, Span};
 use crate::verdict::{Rules, Verdict};
 use database::Database;

@@ -1,8 +1,8 @@
 use super::*;
-use crate::disturbed::Disturbed;
+use crate::disturbed::{Disturbance, Disturbed};
 use crate::histogram::Histogram;
 use crate::ledger::{Canaries, Ledger, LedgerGap};
-use crate::trial::{CpuGap, CpuSteal, CpuTasks, Disturbance, SizeCount, TaskName};
+use crate::trial::{CpuGap, CpuSteal, CpuTasks, SizeCount, TaskName};
 use crate::units::{FrameLen, Rate};
 
 /// A good trial of 1000 frames, of which `lost` are lost in the DUT, both ways.
