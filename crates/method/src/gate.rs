@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use crate::limit::BUSY;
 use crate::pattern::LossPattern;
 use crate::reason::Invalid;
 use crate::search::Offer;
@@ -20,8 +21,6 @@ pub const SHARE: f64 = 0.05;
 pub const ATTEMPTS: u32 = 10;
 /// After so many without a single canary the DUT forwards nothing. Each of them waits long for one.
 pub const SILENT: u32 = 3;
-/// A DUT this busy has too much to do, and no other reason to lose frames is needed.
-const BUSY: f64 = 0.95;
 
 /// What the trials at the low load came to.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use crate::trial::Trial;
 use crate::units::Rate;
 use crate::verdict::Verdict;
 
-/// A CPU of the DUT's that is at least so busy has no time left, 0 to 1.
+/// A CPU that is at least so busy has no time left, 0 to 1.
 pub const BUSY: f64 = 0.95;
 /// Loss that lasts shows in the last 1/20 of the trial ...
 const END_WINDOWS: usize = WINDOWS / 20;

@@ -8,14 +8,13 @@ use crate::distance::{
     At, Distance, Place, WINDOWS_MIN, is_same_distance, of_one_distance, of_two_loads,
 };
 use crate::interval::Interval;
+use crate::limit::BUSY;
 use crate::statistics::median;
 use crate::units::{Rate, Span};
 pub use crate::window::{Busy, Window};
 
 /// A DUT that forwards more than this share of what was sent was not overloaded. A sender that backs off loses little more.
 const OVERLOADED: f64 = 0.995;
-/// A CPU that is busy for this share of a trial is busy in each of its windows.
-const SATURATED: f64 = 0.95;
 /// Windows that each trial of a pair needs in a state.
 pub(crate) const PAIR_WINDOWS_MIN: usize = 6;
 /// Blocks needed for an interval over their medians. Fewer say nothing of how far trials lie apart.
@@ -80,9 +79,10 @@ impl Block {
         })
     }
 
+    /// A CPU without time left in the trial is busy in each of its windows.
     pub(crate) fn is_saturated(&self) -> bool {
         let busy = self.threads.or(self.busiest);
-        busy.is_some_and(|busy| busy >= SATURATED)
+        busy.is_some_and(|busy| busy >= BUSY)
     }
 
     /// Whether more was sent than its windows took.

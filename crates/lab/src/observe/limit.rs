@@ -1,9 +1,8 @@
 //! What looks like the limit of a host at its work.
 
+use mpps_method::limit::BUSY;
 use mpps_record::{Watched, WatchedCpu, WatchedLink};
 
-/// A CPU that is busier with the network has no time left.
-const FULL: f64 = 0.95;
 /// A CPU with less of the network's work is not the network's.
 const NETWORKS: f64 = 0.2;
 /// Other tasks with more of a CPU are named.
@@ -49,7 +48,7 @@ fn stolen(watched: &Watched) -> Option<String> {
 /// CPUs without time left, of those that have work of the network's.
 fn all_full(watched: &Watched) -> impl Iterator<Item = &WatchedCpu> {
     let is_full =
-        |cpu: &&WatchedCpu| cpu.idle_share() < 1.0 - FULL && cpu.network_share() >= NETWORKS;
+        |cpu: &&WatchedCpu| cpu.idle_share() < 1.0 - BUSY && cpu.network_share() >= NETWORKS;
     watched.cpus.iter().filter(is_full)
 }
 

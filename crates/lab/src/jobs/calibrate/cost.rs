@@ -7,6 +7,7 @@ use crate::tester::{Fault, PlantedFault, Tester};
 use crate::trial;
 use mpps_method::distance::Distance;
 use mpps_method::interval::Interval;
+use mpps_method::limit::BUSY;
 use mpps_method::turns::TurnOrder;
 use mpps_method::{Rate, statistics};
 use mpps_record::CalibrationLine;
@@ -20,8 +21,6 @@ const COST_TOLERANCE: f64 = 0.1;
 const NARROW: f64 = 0.05;
 /// Pairs whose half width is a larger share say nothing.
 const COST_WIDTH_MAX: f64 = 0.1;
-/// Below this busy share of the DUT a trial was no overload, and a frame costs more.
-const OVERLOADED: f64 = 0.95;
 /// Pairs needed for an interval that is no mere range.
 const PAIRS_MIN: usize = 6;
 
@@ -106,7 +105,8 @@ fn spun(
         spin_ns: (held.delayed_ns - before.delayed_ns) as f64 / frames as f64,
         distance: Distance::from_trial(&trial),
     };
-    let is_overload = trial.busiest_share().is_some_and(|busy| busy >= OVERLOADED);
+    // Below overload a frame costs more.
+    let is_overload = trial.busiest_share().is_some_and(|busy| busy >= BUSY);
     let counts = trials.void() == void && is_overload;
     Ok(trial.ns_per_frame().filter(|_| counts).map(spun))
 }

@@ -3,6 +3,7 @@
 use super::SHARES;
 use crate::trial::turn_at;
 use mpps_method::cost_model::{Batching, Point};
+use mpps_method::limit::BUSY;
 use mpps_method::saturation::Window;
 use mpps_method::{Rate, compare, statistics};
 
@@ -13,8 +14,6 @@ const WINDOWS_MIN: usize = 3;
 const AS_FAST: f64 = 1.15;
 /// A router forwards more than this multiple of a load only while its ring drains.
 const DRAINS: f64 = 1.02;
-/// A CPU that is busy for this share of its windows has no time left.
-const BUSY: f64 = 0.95;
 /// The fastest windows: this part of all.
 const FASTEST: f64 = 0.1;
 
