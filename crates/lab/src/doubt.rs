@@ -165,7 +165,7 @@ pub struct Series<'a> {
 
 /// What to doubt about overload alone.
 #[must_use]
-pub fn of_overload(around: &Surroundings) -> Vec<Doubt> {
+pub fn overload_doubts(around: &Surroundings) -> Vec<Doubt> {
     let mut doubts = table::doubts(around.table);
     doubts.splice(0..0, machine::cpu_shared(around));
     doubts

@@ -357,18 +357,18 @@ pub fn is_same_distance(one: f64, other: f64) -> bool {
 /// enough, for a NIC does not share a core with the CPU it feeds; else of that which most have. What the trials
 /// forwarded is not asked.
 #[must_use]
-pub fn of_one_distance(distances: &[Distance]) -> Vec<usize> {
-    let [here] = of_common_distance([distances]);
+pub fn select_one_distance(distances: &[Distance]) -> Vec<usize> {
+    let [here] = select_common_distance([distances]);
     here
 }
 
 /// The same of the trials of two loads, at one distance for both: it has to have trials enough of each.
 #[must_use]
-pub fn of_two_loads(loads: &[Vec<Distance>; 2]) -> [Vec<usize>; 2] {
-    of_common_distance([&loads[0], &loads[1]])
+pub fn select_of_two_loads(loads: &[Vec<Distance>; 2]) -> [Vec<usize>; 2] {
+    select_common_distance([&loads[0], &loads[1]])
 }
 
-fn of_common_distance<const N: usize>(loads: [&[Distance]; N]) -> [Vec<usize>; N] {
+fn select_common_distance<const N: usize>(loads: [&[Distance]; N]) -> [Vec<usize>; N] {
     let steady = |distance: &Distance| Some(distance.steady()?.round_trip_ns);
     let known = |load: &[Distance]| -> Vec<f64> { load.iter().filter_map(steady).collect() };
     let all = loads.map(known).concat();
@@ -401,7 +401,7 @@ mod tests {
     #[test]
     fn blocks_of_one_distance_are_kept() {
         use Distance::{Changed, Unknown};
-        let kept = |distances: &[Distance]| of_one_distance(distances);
+        let kept = |distances: &[Distance]| select_one_distance(distances);
         assert_eq!(kept(&[Unknown, Unknown]), [0, 1]);
         assert_eq!(
             kept(&[Distance::at(60.0), Distance::at(64.0), Changed]),
@@ -422,7 +422,7 @@ mod tests {
     fn two_loads_stand_where_each_has_trials_enough() {
         let (near, far) = (Distance::at(58.0), Distance::at(310.0));
         let kept = |most: &[Distance], little: &[Distance]| {
-            of_two_loads(&[most.to_vec(), little.to_vec()])
+            select_of_two_loads(&[most.to_vec(), little.to_vec()])
         };
         // Three far ones over both loads leave one of them with one.
         let few = kept(&[near, near, near, far], &[near, far, near, far, near]);

@@ -53,7 +53,7 @@ impl Interval {
 
     /// The same with what other runs in this state would find: the blocks of one run are more alike than runs are.
     #[must_use]
-    pub fn of_runs(self) -> Self {
+    pub fn widen_to_runs(self) -> Self {
         let apart = DEVIATIONS * RUNS_APART * self.middle;
         Self {
             low: self.middle - (self.middle - self.low).hypot(apart),
@@ -133,11 +133,11 @@ mod tests {
 
     #[test]
     fn an_interval_of_runs_holds_their_spread() {
-        let alike = interval(1e6, 1e6, 1e6).of_runs();
+        let alike = interval(1e6, 1e6, 1e6).widen_to_runs();
         assert_eq!((alike.middle, alike.high - 1e6), (1e6, 1e6 - alike.low));
         assert!((alike.high - 1_039_200.0).abs() < 1.0, "{alike:?}");
         // A wide one stays what it is: deviations add as squares.
-        let wide = interval(0.7e6, 1e6, 1.1e6).of_runs();
+        let wide = interval(0.7e6, 1e6, 1.1e6).widen_to_runs();
         assert!((697_000.0..698_000.0).contains(&wide.low), "{wide:?}");
         assert!((1_107_000.0..1_108_000.0).contains(&wide.high), "{wide:?}");
         // Nineteen of twenty runs that also differ from one another hold what the machine does.
@@ -150,7 +150,7 @@ mod tests {
             let found = Interval::from_samples(&blocks).unwrap();
             let holds = |found: Interval| u32::from(found.low <= 1e6 && 1e6 <= found.high);
             own += holds(found);
-            of_runs += holds(found.of_runs());
+            of_runs += holds(found.widen_to_runs());
         }
         assert!(
             own < 1_200 && of_runs > 1_860,

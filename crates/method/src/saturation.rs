@@ -5,7 +5,7 @@
 //! asks what it forwarded.
 
 use crate::distance::{
-    At, Distance, Place, WINDOWS_MIN, is_same_distance, of_one_distance, of_two_loads,
+    At, Distance, Place, WINDOWS_MIN, is_same_distance, select_of_two_loads, select_one_distance,
 };
 use crate::interval::Interval;
 use crate::limit::BUSY;
@@ -230,7 +230,7 @@ impl Saturation {
             })
         };
         let [most, little] = loads;
-        let [in_most, in_little] = of_two_loads(&distances);
+        let [in_most, in_little] = select_of_two_loads(&distances);
         let from = |blocks, here: &[usize]| at(blocks, here).or_else(|| Self::from_blocks(blocks));
         [from(most, &in_most), from(little, &in_little)]
     }
@@ -288,7 +288,7 @@ impl Saturation {
     #[must_use]
     pub fn from_all_windows(blocks: &[Block]) -> Option<Self> {
         let distances: Vec<Distance> = blocks.iter().map(|block| block.distance).collect();
-        let here = of_one_distance(&distances);
+        let here = select_one_distance(&distances);
         let elsewhere = (blocks.len() - here.len()) as u32;
         let blocks: Vec<&Block> = here.iter().filter_map(|&place| blocks.get(place)).collect();
         let undisturbed: usize = blocks.iter().map(|block| block.rates(false).len()).sum();
@@ -350,7 +350,7 @@ pub(crate) fn is_overload((sent, lost): (Rate, f64), rate: f64) -> bool {
 #[must_use]
 pub fn pairs_at(distances: &[Distance], distance_ns: Option<f64>) -> Vec<usize> {
     let Some(wanted) = distance_ns else {
-        return of_one_distance(distances);
+        return select_one_distance(distances);
     };
     let alike = |ns: f64| is_same_distance(ns, wanted);
     let each = distances.iter().enumerate();

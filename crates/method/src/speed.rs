@@ -39,21 +39,21 @@ impl fmt::Display for Slowed {
 /// trial at least. (A moment's slowness on one side says little of the second between.)
 #[must_use]
 pub fn slowed<'a>(trials: impl Iterator<Item = &'a Trial> + Clone) -> Option<Slowed> {
-    let mut cpus: Vec<usize> = of_all(trials.clone()).map(|speed| speed.cpu).collect();
+    let mut cpus: Vec<usize> = all_speeds(trials.clone()).map(|speed| speed.cpu).collect();
     cpus.sort_unstable();
     cpus.dedup();
     let each = cpus
         .into_iter()
-        .filter_map(|cpu| of_cpu(cpu, trials.clone()));
+        .filter_map(|cpu| slowed_cpu(cpu, trials.clone()));
     each.max_by(|one, other| one.longer.total_cmp(&other.longer))
 }
 
-fn of_all<'a>(trials: impl Iterator<Item = &'a Trial>) -> impl Iterator<Item = &'a CpuSpeed> {
+fn all_speeds<'a>(trials: impl Iterator<Item = &'a Trial>) -> impl Iterator<Item = &'a CpuSpeed> {
     trials.flat_map(|trial| &trial.speeds)
 }
 
-fn of_cpu<'a>(cpu: usize, trials: impl Iterator<Item = &'a Trial>) -> Option<Slowed> {
-    let took: Vec<u64> = of_all(trials)
+fn slowed_cpu<'a>(cpu: usize, trials: impl Iterator<Item = &'a Trial>) -> Option<Slowed> {
+    let took: Vec<u64> = all_speeds(trials)
         .filter(|speed| speed.cpu == cpu)
         .map(|speed| speed.before.min(speed.after).as_nanos())
         .collect();

@@ -123,7 +123,7 @@ impl<'a> MeasuredCell<'a> {
                         .map(|told| told.trim_end_matches('.').to_owned()),
                 );
             }
-            let mut doubts = Raised::of_run(run);
+            let mut doubts = Raised::from_run(run);
             // Footnotes hold for every result of such a bed.
             doubts.retain(|one| one.doubt.footnote.is_none());
             if let [gravest, ..] = &doubts[..] {

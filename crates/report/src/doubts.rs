@@ -45,7 +45,7 @@ impl<'a> Raised<'a> {
 
     /// Each doubt of a run's lines.
     #[must_use]
-    pub fn of_run(run: &'a Run) -> Vec<Self> {
+    pub fn from_run(run: &'a Run) -> Vec<Self> {
         let searched = run.points.iter().flat_map(|point| &point.results);
         let answers = run.answers().into_iter();
         let doubted = answers.flat_map(Answers::doubted);

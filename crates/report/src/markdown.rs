@@ -92,7 +92,7 @@ fn summary(file: &str, run: &Run) -> String {
     for table in parts.iter().filter_map(|(_, part)| answers::table(part)) {
         say(rows(&table));
     }
-    let doubts = Raised::of_run(run);
+    let doubts = Raised::from_run(run);
     if !doubts.is_empty() {
         let line = |known: &Raised<'_>| {
             let (name, seen) = (plain(&known.doubt.name), plain(&known.told()));

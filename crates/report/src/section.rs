@@ -155,7 +155,7 @@ pub fn unfinished(run: &Run) -> Option<String> {
 /// The name of the gravest doubt.
 #[must_use]
 pub fn gravest(run: &Run) -> String {
-    let all = Raised::of_run(run);
+    let all = Raised::from_run(run);
     all.first().map_or("none".to_owned(), |known| {
         let more = all.len() - 1;
         let more = if more > 0 {
@@ -177,7 +177,7 @@ fn with_code(text: &str) -> Markup {
 }
 
 fn doubts(run: &Run) -> Markup {
-    let all = Raised::of_run(run);
+    let all = Raised::from_run(run);
     let (first, rest) = all.split_at(all.len().min(FIRST));
     let list = |part: &[Raised<'_>]| {
         html! {

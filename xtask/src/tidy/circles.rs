@@ -145,7 +145,7 @@ mod tests {
         let files: Vec<(&str, &str)> = (files.iter())
             .map(|(path, text)| (path.as_str(), *text))
             .collect();
-        let faults = of_imports(&Tree::of(&files));
+        let faults = of_imports(&Tree::from_files(&files));
         let told = |fault: &Fault| format!("{}:{}", fault.path, fault.line);
         faults.iter().map(told).collect()
     }
@@ -169,7 +169,7 @@ mod tests {
             ("crates/wire/src/a.rs", "use crate::b;\n"),
             ("crates/wire/src/b.rs", "use crate::a;\n"),
         ];
-        assert_eq!(of_imports(&Tree::of(&lower)), []);
+        assert_eq!(of_imports(&Tree::from_files(&lower)), []);
     }
 
     #[test]

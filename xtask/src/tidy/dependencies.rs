@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_dependency_without_a_reason_is_a_fault() {
         let text = "[workspace.dependencies]\nmpps-wire = { path = \"crates/wire\" }\n\n# Why.\nclap = \"4\"\nanyhow = \"1\"\n\nserde = \"1\"\n[profile.dev]\ndebug = 1\n";
-        let faults = reasons(&Tree::of(&[("Cargo.toml", text)]));
+        let faults = reasons(&Tree::from_files(&[("Cargo.toml", text)]));
         assert_eq!(faults.len(), 1);
         assert_eq!(
             (faults[0].line, faults[0].what.as_str()),
@@ -88,11 +88,11 @@ mod tests {
                 "[[package]]\nname = \"{name}\"\nversion = \"1.0.0\"\n\n[[package]]\nname = \"{name}\"\nversion = \"2.0.0\"\n"
             )
         };
-        let faults = duplicates(&Tree::of(&[("Cargo.lock", &twice("nix"))]));
+        let faults = duplicates(&Tree::from_files(&[("Cargo.lock", &twice("nix"))]));
         assert_eq!(faults.len(), 1);
         assert_eq!(faults[0].line, 6);
         assert_eq!(
-            duplicates(&Tree::of(&[("Cargo.lock", &twice(DOUBLED[0].0))])),
+            duplicates(&Tree::from_files(&[("Cargo.lock", &twice(DOUBLED[0].0))])),
             []
         );
     }

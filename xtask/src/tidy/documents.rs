@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_link_to_nowhere_is_a_fault() {
         let text = "[a](docs/a.md) [b](docs/gone.md)\n[web](https://example.org/x) [here](#x)\n";
-        let faults = links(&Tree::of(&[
+        let faults = links(&Tree::from_files(&[
             ("README.md", text),
             ("docs/a.md", "[up](../README.md#first)\n"),
         ]));
@@ -212,7 +212,7 @@ mod tests {
             "{wide}\n```text\n{wide}\n```\n| {wide} |\n    {wide}\n{}\n",
             &wide[2..]
         );
-        let tree = Tree::of(&[("docs/a.md", &text), ("bench/runs/a/summary.md", &text)]);
+        let tree = Tree::from_files(&[("docs/a.md", &text), ("bench/runs/a/summary.md", &text)]);
         let faults = width(&tree);
         assert_eq!((faults.len(), faults[0].line), (1, 1));
     }
@@ -221,7 +221,7 @@ mod tests {
     fn a_path_that_the_map_names_must_exist() {
         let map =
             "`crates/lab/src/bed/` and `crates/lab/src/gone.rs`, `crates/*/src`, `mpps bed`\n";
-        let faults = links(&Tree::of(&[
+        let faults = links(&Tree::from_files(&[
             ("ARCHITECTURE.md", map),
             ("crates/lab/src/bed/mod.rs", ""),
         ]));
@@ -233,7 +233,7 @@ mod tests {
     fn a_command_that_is_not_there_is_a_fault() {
         let cli = "#[derive(Debug, Subcommand)]\npub enum Verb {\n    /// Rate.\n    Throughput(Args),\n    BackToBack,\n}\npub enum Other {\n    Gone,\n}\n";
         let readme = "```sh\ncargo xtask throughput\ncargo xtask fly\nsudo mpps back-to-back\n$ mpps gone\ncargo xtask run -- throughput --quick\n```\ncargo xtask prose\n";
-        let faults = commands(&Tree::of(&[
+        let faults = commands(&Tree::from_files(&[
             ("README.md", readme),
             ("crates/cli/src/main.rs", cli),
         ]));

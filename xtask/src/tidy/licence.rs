@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn an_ebpf_source_without_licence_is_a_fault() {
         let good = format!("/* {SPDX} */\n");
-        let tree = Tree::of(&[
+        let tree = Tree::from_files(&[
             ("crates/ebpf/src/a.bpf.c", "#include <x.h>\n"),
             ("crates/ebpf/src/a.h", "#define X\n"),
             ("crates/ebpf/src/b.h", &good),
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_missing_text_is_a_fault() {
-        let tree = Tree::of(&[
+        let tree = Tree::from_files(&[
             ("LICENSE-MIT", ""),
             ("LICENSE-APACHE", ""),
             ("LICENSE-BSD-2-Clause", ""),

@@ -43,7 +43,7 @@ mod tests {
     fn a_machine_path_is_a_fault_in_any_text_file() {
         for path in MACHINE {
             let text = format!("first\nsee {path}x\n");
-            let faults = of_machines(&Tree::of(&[("docs/a.md", &text)]));
+            let faults = of_machines(&Tree::from_files(&[("docs/a.md", &text)]));
             assert_eq!(faults.len(), 1, "{path}");
             assert_eq!(faults[0].line, 2);
         }
@@ -52,6 +52,6 @@ mod tests {
     #[test]
     fn the_tail_of_a_longer_path_is_none() {
         let text = format!("https://example.org{}x\n", MACHINE[0]);
-        assert_eq!(of_machines(&Tree::of(&[("docs/a.md", &text)])), []);
+        assert_eq!(of_machines(&Tree::from_files(&[("docs/a.md", &text)])), []);
     }
 }

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     fn tree(text: &str) -> Tree {
-        Tree::of(&[("crates/lab/src/a.rs", text)])
+        Tree::from_files(&[("crates/lab/src/a.rs", text)])
     }
 
     #[test]

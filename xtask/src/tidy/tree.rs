@@ -70,7 +70,7 @@ impl Tree {
     }
 
     #[cfg(test)]
-    pub fn of(files: &[(&str, &str)]) -> Tree {
+    pub fn from_files(files: &[(&str, &str)]) -> Tree {
         let mut tree = Tree::default();
         for (path, text) in files {
             tree.add((*path).to_owned(), Some((*text).to_owned()));
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn folders_count_as_paths_and_binaries_are_not_read() {
-        let mut tree = Tree::of(&[("docs/method.md", "")]);
+        let mut tree = Tree::from_files(&[("docs/method.md", "")]);
         tree.add("bench/plot.png".to_owned(), None);
         assert!(tree.paths.contains("docs") && tree.paths.contains("bench/plot.png"));
         assert_eq!(tree.files.len(), 1);

@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn lab_that_links_the_program_is_a_fault() {
-        let tree = Tree::of(&[(
+        let tree = Tree::from_files(&[(
             "crates/lab/Cargo.toml",
             "[dependencies]\nmpps-method.workspace = true\nmpps-cli.workspace = true\n",
         )]);
@@ -193,7 +193,7 @@ mod tests {
             "[target.'cfg(unix)'.dependencies.mpps-linux]\nworkspace = true",
         ] {
             assert_eq!(
-                inner(&Tree::of(&[("crates/wire/Cargo.toml", section)])).len(),
+                inner(&Tree::from_files(&[("crates/wire/Cargo.toml", section)])).len(),
                 1,
                 "{section}"
             );
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_crate_that_is_not_in_the_table_is_a_fault() {
         assert_eq!(
-            inner(&Tree::of(&[(
+            inner(&Tree::from_files(&[(
                 "crates/extra/Cargo.toml",
                 "[dependencies]\n"
             )]))
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn the_allowed_ways_are_no_fault() {
-        let tree = Tree::of(&[
+        let tree = Tree::from_files(&[
             (
                 "crates/cli/Cargo.toml",
                 "[dependencies]\nmpps-lab.workspace = true\nmpps-method.workspace = true\n",
@@ -237,7 +237,7 @@ mod tests {
                 "[dependencies]\nclap.workspace = true\n",
             ),
         ];
-        assert_eq!(outer(&Tree::of(&planted)).len(), 2);
+        assert_eq!(outer(&Tree::from_files(&planted)).len(), 2);
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
         let manifest =
             "[dependencies]\nlibfuzzer-sys = \"0.4\"\nmpps-cli = { path = \"../crates/cli\" }\n";
         for alone in ALONE {
-            let tree = Tree::of(&[(alone, manifest)]);
+            let tree = Tree::from_files(&[(alone, manifest)]);
             assert_eq!(outer(&tree), []);
             assert_eq!(inner(&tree).len(), 1);
         }

@@ -245,20 +245,20 @@ mod tests {
         let long = "a".repeat(TEST_NAME_MAX + 1);
         let text =
             format!("#[test]\nfn {long}() {{}}\nfn {long}() {{}}\n#[test]\nfn short() {{}}\n");
-        let tree = Tree::of(&[("crates/lab/tests/a.rs", &text)]);
+        let tree = Tree::from_files(&[("crates/lab/tests/a.rs", &text)]);
         assert_eq!(lines_of(&test_names(&tree)), [2]);
     }
 
     #[test]
     fn names_that_say_nothing_are_faults() {
-        let tree = Tree::of(&[
+        let tree = Tree::from_files(&[
             ("crates/lab/src/utils.rs", ""),
             ("crates/lab/src/misc/bed.rs", ""),
             ("crates/lab/src/a.rs", "use b;\npub mod helpers;\n"),
         ]);
         assert_eq!(names(&tree).len(), 3);
         assert_eq!(
-            names(&Tree::of(&[(
+            names(&Tree::from_files(&[(
                 "crates/lab/src/common_flows.rs",
                 "mod common_flows;\n"
             )])),
@@ -271,7 +271,10 @@ mod tests {
         for mark in UNFINISHED {
             let text = format!("fn a() {{\n    {mark}\n}}\n");
             assert_eq!(
-                lines_of(&unfinished(&Tree::of(&[("crates/lab/src/a.rs", &text)]))),
+                lines_of(&unfinished(&Tree::from_files(&[(
+                    "crates/lab/src/a.rs",
+                    &text
+                )]))),
                 [2],
                 "{mark}"
             );
@@ -285,7 +288,7 @@ mod tests {
         let text = format!(
             "// The {one}.\nlet give_{one} = 1;\nstruct Cast{upper};\nlet label = {one}ow;\n// {phrase}\n"
         );
-        let tree = Tree::of(&[("crates/lab/src/a.rs", &text), ("CHANGELOG.md", &text)]);
+        let tree = Tree::from_files(&[("crates/lab/src/a.rs", &text), ("CHANGELOG.md", &text)]);
         assert_eq!(lines_of(&dialect(&tree)), [1, 2, 3, 5]);
     }
 
@@ -293,18 +296,24 @@ mod tests {
     fn a_clock_in_the_arithmetic_is_a_fault() {
         let text = "use std::time::Instant;\nfn a() {\n    Instant::now();\n}\n";
         assert_eq!(
-            lines_of(&purity(&Tree::of(&[("crates/method/src/a.rs", text)]))),
+            lines_of(&purity(&Tree::from_files(&[(
+                "crates/method/src/a.rs",
+                text
+            )]))),
             [3]
         );
-        assert_eq!(purity(&Tree::of(&[("crates/lab/src/a.rs", text)])), []);
+        assert_eq!(
+            purity(&Tree::from_files(&[("crates/lab/src/a.rs", text)])),
+            []
+        );
     }
 
     #[test]
     fn a_root_without_the_lints_is_a_fault() {
         let asks = format!("#![deny({})]\n", LINTS.join(", "));
-        let lib = |text: &str| roots(&Tree::of(&[("crates/lab/src/lib.rs", text)])).len();
+        let lib = |text: &str| roots(&Tree::from_files(&[("crates/lab/src/lib.rs", text)])).len();
         assert_eq!((lib("//! The meter.\n"), lib(&asks)), (1, 0));
-        let main = |text: &str| roots(&Tree::of(&[("crates/cli/src/main.rs", text)])).len();
+        let main = |text: &str| roots(&Tree::from_files(&[("crates/cli/src/main.rs", text)])).len();
         assert_eq!((main(""), main(LINTS[0])), (1, 0));
     }
 }

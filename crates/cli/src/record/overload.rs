@@ -16,7 +16,7 @@ pub fn overload(
     let (maximum, program) = (saturated.maximum(), saturated.exit_program);
     let forwarding = |found: &Saturation| match is_simulated {
         true => found.forwarding,
-        false => found.forwarding.of_runs(),
+        false => found.forwarding.widen_to_runs(),
     };
     Overload {
         max_forwarding_fps: maximum.map(forwarding).map(rates),

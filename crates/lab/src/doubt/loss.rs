@@ -18,7 +18,7 @@ const RARE: f64 = 1e-4;
 
 /// Only of a loss that is not the tester's doing.
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
-    let mut doubts = of_failed_load(weighed);
+    let mut doubts = failed_load_doubts(weighed);
     if let Some(at_any_load) = at_any_load(&weighed.searched.trials) {
         // What the router loses at any load, no sender caused.
         doubts.retain(|doubt| doubt.name != SENDER_CAUGHT_UP);
@@ -61,7 +61,7 @@ fn at_any_load(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     })
 }
 
-fn of_failed_load(weighed: &Weighed<'_>) -> Vec<Doubt> {
+fn failed_load_doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let is_seen = matches!(
         weighed.limited_by,
         Some(LimitedBy::Dut | LimitedBy::Pause | LimitedBy::Trials)
@@ -73,14 +73,14 @@ fn of_failed_load(weighed: &Weighed<'_>) -> Vec<Doubt> {
         } if is_seen => {
             let searched = weighed.searched;
             let is_maximum = is_the_maximum(weighed.saturated, &searched.trials, failed);
-            of_loss(searched, failed, weighed.why_lost, is_maximum)
+            loss_doubts(searched, failed, weighed.why_lost, is_maximum)
         }
         _ => Vec::new(),
     }
 }
 
 /// At its maximum forwarding rate a DUT loses frames, idle now and then or not.
-fn of_loss(
+fn loss_doubts(
     searched: &Searched,
     failed: Rate,
     why: Option<&WhyLost>,
@@ -185,7 +185,7 @@ mod tests {
             panic!("{:?}", searched.result.outcome);
         };
         let why = WhyLost::from_trials(&searched.trials, Some(failed), ring_frames);
-        let doubts = of_loss(searched, failed, why.as_ref(), false);
+        let doubts = loss_doubts(searched, failed, why.as_ref(), false);
         doubts.iter().map(|doubt| doubt.name).collect()
     }
 

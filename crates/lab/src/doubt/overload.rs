@@ -56,7 +56,7 @@ fn slower_later(weighed: &Weighed<'_>) -> Option<Doubt> {
     let busy = trial.busiest_share()?;
     let forwarded = trial.forwarding_rate()?;
     let is_alike = At::may_be_same(maximum.state(), At::mostly(trial));
-    let is_slower = forwarded.fps() < SLOWER * maximum.forwarding.of_runs().low;
+    let is_slower = forwarded.fps() < SLOWER * maximum.forwarding.widen_to_runs().low;
     (is_alike && is_slower && busy >= BUSY).then(|| Doubt {
         name: "slower-than-overload",
         weight: Weight::Another(3),
@@ -112,7 +112,7 @@ fn load_dependent(saturated: &Saturated) -> Option<Doubt> {
 /// A load passed that is well above what overload's median trial forwarded, in the same state of the machine. Beyond the
 /// interval the result's sentence says so.
 fn passed_above(passed: Rate, maximum: &Saturation, evidence: Option<At>) -> Option<Doubt> {
-    let forwarded = maximum.forwarding.of_runs();
+    let forwarded = maximum.forwarding.widen_to_runs();
     let is_one_state = At::may_be_same(maximum.state(), evidence);
     let is_above = passed.fps() > ABOVE * forwarded.middle && passed.fps() <= forwarded.high;
     (is_one_state && is_above).then(|| Doubt {

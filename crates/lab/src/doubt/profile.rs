@@ -1,6 +1,6 @@
 //! Doubts about where the time of a frame goes.
 
-use super::{Doubt, Surroundings, Weight, frame_doubts, of_overload, search, work_doubts};
+use super::{Doubt, Surroundings, Weight, frame_doubts, overload_doubts, search, work_doubts};
 use crate::profile::Completeness;
 use mpps_method::full_speed::fastest_work_ns;
 use mpps_method::{LimitedBy, Trial, Verdict, statistics};
@@ -61,7 +61,7 @@ pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
         (weighed.line.clock.as_deref() == Some("cpu-clock")).then(by_timer),
     ];
     let mut doubts: Vec<Doubt> = one_each.into_iter().flatten().collect();
-    doubts.extend(of_overload(weighed.around));
+    doubts.extend(overload_doubts(weighed.around));
     doubts.extend(work_doubts(weighed.trials, weighed.around.cpus_shared));
     doubts.extend(frame_doubts(weighed.trials));
     doubts

@@ -83,7 +83,7 @@ fn search_size(
     let own = !around.external && around.simulated.is_none();
     let known = own && around.ring_frames > 0;
     line.own_ring_frames = known.then_some(around.ring_frames);
-    line.doubts = doubts(&doubt::of_overload(&around));
+    line.doubts = doubts(&doubt::overload_doubts(&around));
     // A trial of the plan bounds what the receiver can tell apart.
     let longest = plan.measurement.search.final_trial();
     let whole = (SHORTEST, saturated.ceiling.frames_in(longest));

@@ -35,7 +35,7 @@ use load::{Saturated, forwards, is_overloaded, load_of};
 use look::{Beside, Look};
 use lower::IN_TURNS;
 use model::Tried;
-use mpps_method::distance::{Distance, of_one_distance};
+use mpps_method::distance::{Distance, select_one_distance};
 use mpps_method::interval::Interval;
 use mpps_method::{FrameSpec, Offer, Rate, Span, Trial, Verdict, statistics};
 use mpps_record::{Looking, ProfileLine};
@@ -318,7 +318,7 @@ impl Explainer<'_> {
     fn keep_alike(&mut self, sampled: &mut Vec<Profiled>) {
         let distances = sampled.iter();
         let distances = distances.map(|one| Distance::from_trial(&one.judged.trial));
-        let here = of_one_distance(&distances.collect::<Vec<_>>());
+        let here = select_one_distance(&distances.collect::<Vec<_>>());
         let mut kept = Vec::new();
         for (place, one) in sampled.drain(..).enumerate() {
             if here.contains(&place) {

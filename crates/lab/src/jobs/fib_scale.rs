@@ -298,7 +298,7 @@ impl<'a> Scale<'a> {
         };
         let (mut tester, saturated) =
             throughput::saturate(self.bed, plan, frames, first_frames, trials)?;
-        let doubts = doubt::of_overload(&tester.surroundings());
+        let doubts = doubt::overload_doubts(&tester.surroundings());
         let mut findings = Vec::new();
         if self.plan.search {
             tester.warm_up = plan.warm_up;

@@ -248,7 +248,7 @@ pub(super) fn doubts<'a>(
     let tried: Vec<_> = trials
         .map(|judged| (judged.trial.clone(), judged.verdict))
         .collect();
-    let mut doubts = doubt::of_overload(&around);
+    let mut doubts = doubt::overload_doubts(&around);
     let later: Vec<u64> = lost_later.filter(|&frames| frames > 0).collect();
     doubts.extend((!later.is_empty()).then(|| Doubt {
         name: LOST_LATER,

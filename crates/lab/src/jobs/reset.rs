@@ -164,7 +164,7 @@ impl PartResets {
         let around = tester.surroundings();
         let all = apart.into_iter().chain(unseen).chain(slower);
         let mut doubts: Vec<Doubt> = all.chain(hidden).collect();
-        doubts.extend(doubt::of_overload(&around));
+        doubts.extend(doubt::overload_doubts(&around));
         doubts.extend(doubt::frame_doubts(&tried));
         doubts
     }

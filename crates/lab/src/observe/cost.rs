@@ -42,7 +42,7 @@ pub struct Cost {
 }
 
 /// Also notes in `watched` what samples tell of CPUs and tasks.
-pub fn of_a_frame(watched: &mut Watched, profile: Option<&Profile>) -> Result<Cost, String> {
+pub fn frame_cost(watched: &mut Watched, profile: Option<&Profile>) -> Result<Cost, String> {
     let samples = profile.map(|profile| (profile, sort(watched, profile)));
     count_frames(watched);
     let frames = watched.frames as f64;
@@ -275,7 +275,7 @@ mod tests {
     }
 
     fn cost_ns(mut watched: Watched) -> Result<(f64, u64), String> {
-        let cost = of_a_frame(&mut watched, None)?;
+        let cost = frame_cost(&mut watched, None)?;
         Ok((cost.load.frame_ns.median, watched.foreign_packets))
     }
 

@@ -118,7 +118,7 @@ impl Observer {
             Program::note(&[before, after], self.symbols.as_ref(), &mut watched);
         }
         watched.lacks = lacks;
-        let cost = cost::of_a_frame(&mut watched, profile.as_ref());
+        let cost = cost::frame_cost(&mut watched, profile.as_ref());
         Ok(Observed {
             limit: limit::in_words(&watched),
             cost,

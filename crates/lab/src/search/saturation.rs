@@ -618,7 +618,7 @@ mod tests {
         };
         assert!(is_narrow(&half(0.0199)) && !is_narrow(&half(0.021)));
         let widened = |own: f64| {
-            let runs = half(own).of_runs();
+            let runs = half(own).widen_to_runs();
             runs.high - runs.low
         };
         assert!(widened(NARROW) < 1.15 * widened(0.0));

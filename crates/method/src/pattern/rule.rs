@@ -125,7 +125,7 @@ pub(super) fn pattern(losses: &Losses) -> LossPattern {
     match sustained(losses) {
         Some(even) if even => LossPattern::Overflow,
         Some(_) => LossPattern::Mixed,
-        None => of_moments(losses),
+        None => from_moments(losses),
     }
 }
 
@@ -150,7 +150,7 @@ fn sustained(losses: &Losses) -> Option<bool> {
 }
 
 /// Loss at some moments only.
-fn of_moments(losses: &Losses) -> LossPattern {
+fn from_moments(losses: &Losses) -> LossPattern {
     let lost = losses.lost as f64;
     if (losses.lost_in_bunches as f64) < BUNCHED * lost {
         return LossPattern::Mixed;

@@ -70,7 +70,7 @@ impl Counters {
         let cpus = trial
             .busy
             .iter()
-            .map(|busy| self.of_cpu(before, trial, busy.cpu, busy.all_ns()));
+            .map(|busy| self.cpu_evidence(before, trial, busy.cpu, busy.all_ns()));
         let (ledger, sent) = (trial.ledger(), trial.counts().sent.max(1));
         let drops = |place: &str, reason: Option<&String>, frames: u64| Drops {
             place: place.to_owned(),
@@ -96,7 +96,7 @@ impl Counters {
         }
     }
 
-    fn of_cpu(&self, before: &Self, trial: &Trial, cpu: usize, busy_ns: u64) -> CpuEvidence {
+    fn cpu_evidence(&self, before: &Self, trial: &Trial, cpu: usize, busy_ns: u64) -> CpuEvidence {
         let trial_s = trial.duration.as_secs_f64().max(f64::MIN_POSITIVE);
         let whole_s = self.hardware.seconds_since(&before.hardware);
         let interrupts = |counters: &Self| {

@@ -1,6 +1,6 @@
 //! Many settings at once: each turn has about half of them at their other level, as the design says.
 
-use super::tried::{Tried, apart_from, in_turns, leave, of_blocks};
+use super::tried::{Tried, apart_from, block_difference, in_turns, leave};
 use super::{EACH, FIRST_TRIALS, Found, Job, Recorded, beds, together_time};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
@@ -93,7 +93,7 @@ pub(super) fn all(
             name: "A column of the design without a setting".to_owned(),
             placebo: true,
             screened: true,
-            difference: Some(of_blocks(compared, measure)),
+            difference: Some(block_difference(compared, measure)),
             ..SettingEffect::default()
         }));
     let (early, late) = controls.split_at(controls.len() / 2);

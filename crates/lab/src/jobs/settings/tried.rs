@@ -219,7 +219,7 @@ impl<'bed> Tried<'bed> {
         };
         let measure = self.measure;
         let difference = match self.screened {
-            Some(_) => compared.map(|compared| of_blocks(&compared, measure)),
+            Some(_) => compared.map(|compared| block_difference(&compared, measure)),
             None => compared.map(|compared| difference(&compared, measure)),
         };
         let [from_trials, to_trials] = self.numbers();
@@ -258,7 +258,7 @@ pub(super) fn apart_from<'a>(id: Option<&str>, others: &[&'a str]) -> Option<&'a
 }
 
 /// What a screen says of a column, which has no pairs.
-pub(super) fn of_blocks(compared: &Compared, measure: Measure) -> Difference {
+pub(super) fn block_difference(compared: &Compared, measure: Measure) -> Difference {
     Difference {
         pairs: None,
         ..difference(compared, measure)
