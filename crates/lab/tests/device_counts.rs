@@ -67,7 +67,9 @@ fn merged_frames_make_a_trial_invalid() {
         return;
     }
     let lab = Lab::new();
-    let gro = lab.device.run(|| ethtool::set_gro("d1", true));
+    let gro = lab
+        .device
+        .run(|| ethtool::set_feature("d1", "rx-gro", true));
     gro.expect("device").expect("GRO");
     // What leaves a veth that can send merged segments goes past the GRO of its other end.
     let sends_singly = lab.host.run(|| {
@@ -160,9 +162,9 @@ fn a_genome_is_on_the_cable_in_its_order() {
     let lab = Lab::new();
     // Octets with FCS: RFC 6985's letters, and two of one's own.
     let (text, wanted) = ("genome:aabAgz,A=594,z=1400", [64, 64, 128, 594, 1518, 1400]);
-    let gro = lab
-        .device
-        .run(|| ethtool::set_gro("d1", true).and(ethtool::set_gro("d2", true)));
+    let gro = lab.device.run(|| {
+        ethtool::set_feature("d1", "rx-gro", true).and(ethtool::set_feature("d2", "rx-gro", true))
+    });
     gro.expect("device").expect("GRO");
     for cable in ["d1", "d2"] {
         ip(&lab.device, &format!("link set {cable} mtu 1500"));

@@ -24,7 +24,7 @@ use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_lab::trial::probe::{Hop, ProbeError, probe};
 use mpps_linux::bpf::{self, LinkKind};
-use mpps_linux::packet::{Filter, PacketSocket};
+use mpps_linux::packet::{Filter, PacketSocket, TxRing, TxSpec};
 use mpps_linux::tc::{self, Hook};
 use mpps_linux::{cpu, ethtool, setting::Setting};
 use mpps_method::{Accept, Invalid, Rate, Resolution, SearchPlan, Span, Transport, Trial, Verdict};
@@ -373,29 +373,33 @@ fn a_device_of_others_has_no_exit() {
     refused.expect("host");
 }
 
+/// Octets of the longest frame.
+const ROOM: usize = 2048;
+
 /// Sends frames that arrive at mB out of mC, past its egress hook, while this runs; how many, at its end.
 fn past_the_exit<T>(bed: &Bed, work: impl FnOnce() -> T) -> (T, u64) {
     let (stop, passed) = (AtomicBool::new(false), AtomicU64::new(0));
     let open = || {
         let every = Filter::first_octets(u32::from(u16::MAX));
         let arriving = PacketSocket::open("mB", &every, &[])?;
-        let leaving = PacketSocket::open("mC", &every, &[])?;
-        leaving.bypass_queues()?;
+        let (slots, frame_max) = (1, ROOM);
+        let leaving = TxRing::open("mC", TxSpec { slots, frame_max })?;
         Ok::<_, mpps_linux::Error>((arriving, leaving))
     };
-    let (arriving, leaving) = bed
+    let (arriving, mut leaving) = bed
         .netns(Side::B)
         .run(open)
         .expect("namespace")
         .expect("sockets");
     let forward = || {
         cpu::pin_current_thread(&bed.plan().cpus.dut_set()).expect("pin");
-        let mut room = [0; 2048];
+        let mut room = [0; ROOM];
         while !stop.load(Ordering::Relaxed) {
             if let Some(frame) = arriving.receive(&mut room, 10).expect("receive") {
                 // At overload the cable's other end has no room for all of them.
-                let sent = leaving.send(frame).is_ok();
-                passed.fetch_add(u64::from(sent), Ordering::Relaxed);
+                leaving.stage(frame.len(), |slot| slot.copy_from_slice(frame));
+                let sent = leaving.flush().expect("send").taken;
+                passed.fetch_add(sent as u64, Ordering::Relaxed);
             }
         }
     };
@@ -600,7 +604,7 @@ fn frames_merged_by_gro_are_never_miscounted() {
     for nic in [Front::Cpumap, Front::Napi] {
         let bed = raised(&BedPlan { nic, ..plan() });
         let merge = || {
-            ethtool::set_gro("mB", true)?;
+            ethtool::set_feature("mB", "rx-gro", true)?;
             ethtool::set_feature("mB", "rx-udp-gro-forwarding", true)
         };
         bed.netns(Side::B)

@@ -105,9 +105,9 @@ fn xdp_ports_send_live_frames_and_answer_the_device() {
     let lab = Lab::new();
     let before = lab.ports();
     // GRO gives the far end of a veth the NAPI that redirected frames need.
-    let gro = lab
-        .device
-        .run(|| ethtool::set_gro("d1", true).and(ethtool::set_gro("d2", true)));
+    let gro = lab.device.run(|| {
+        ethtool::set_feature("d1", "rx-gro", true).and(ethtool::set_feature("d2", "rx-gro", true))
+    });
     gro.expect("device").expect("GRO");
     let done = lab.host.run(|| {
         let bed = raised(&plan("x1", "x2", false, false));

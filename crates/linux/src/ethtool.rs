@@ -14,8 +14,6 @@ use request::{Buffer, Control};
 
 const ETHTOOL_GSTATS: u32 = 0x1d;
 const ETHTOOL_GSTRINGS: u32 = 0x1b;
-const ETHTOOL_GGRO: u32 = 0x2b;
-const ETHTOOL_SGRO: u32 = 0x2c;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const ETHTOOL_GFEATURES: u32 = 0x3a;
 const ETHTOOL_SFEATURES: u32 = 0x3b;
@@ -33,32 +31,6 @@ pub struct Feature {
     pub on: bool,
     /// Whether it can be switched.
     pub changeable: bool,
-}
-
-/// Whether generic receive offload is on.
-///
-/// # Errors
-/// No such link (ENODEV).
-pub fn gro(link: &str) -> Result<bool> {
-    let mut request = Buffer::new(ETHTOOL_GGRO, 8);
-    Control::open()?
-        .ask(link, &mut request)
-        .map_err(|e| fail("read GRO of", link, e))?;
-    Ok(request.u32_at(4) != 0)
-}
-
-/// Switches generic receive offload. On a veth it also brings up (or takes down) NAPI, without
-/// which frames redirected to it by XDP are dropped.
-///
-/// # Errors
-/// No such link (ENODEV), no right (EPERM).
-pub fn set_gro(link: &str, on: bool) -> Result<()> {
-    let mut request = Buffer::new(ETHTOOL_SGRO, 8);
-    request.set_u32(4, u32::from(on));
-    Control::open()?
-        .ask(link, &mut request)
-        .map(drop)
-        .map_err(|e| fail("set GRO of", link, e))
 }
 
 /// All offloads of the link.

@@ -13,7 +13,7 @@ fn a_veths_napi_thread_is_pinned_and_real_time() {
     }
     let (_c, d) = joined(1);
     // A veth has NAPI only with GRO or an XDP program.
-    d.run(|| ethtool::set_gro("mD", true).unwrap());
+    d.run(|| ethtool::set_feature("mD", "rx-gro", true).unwrap());
     let wrote =
         d.0.with_sysfs(|sys| fs::write(sys.join("class/net/mD/threaded"), "1"))
             .unwrap();
@@ -56,7 +56,7 @@ fn napi_instances_are_told_apart_by_namespace() {
     let (one, two) = (joined(2), joined(1));
     let ids = |side: &scratch::Scratch| {
         side.run(|| {
-            ethtool::set_gro("mD", true).unwrap();
+            ethtool::set_feature("mD", "rx-gro", true).unwrap();
             let all = napi::list("mD")?;
             Ok(all.into_iter().map(|napi| napi.id).collect::<Vec<_>>())
         })
@@ -76,7 +76,8 @@ fn napi_instances_are_told_apart_by_namespace() {
     assert_eq!((first.len(), second.len()), (2, 1), "one a receive queue");
     assert!(second.iter().all(|id| !first.contains(id)));
     // Without GRO and XDP a veth has no NAPI.
-    one.1.run(|| ethtool::set_gro("mD", false).unwrap());
+    one.1
+        .run(|| ethtool::set_feature("mD", "rx-gro", false).unwrap());
     assert_eq!(one.1.run(|| napi::list("mD").unwrap()), []);
     assert!(one.1.run(|| napi::list("mX").unwrap_err()).is_missing());
 }

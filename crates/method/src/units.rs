@@ -101,12 +101,6 @@ impl FrameLen {
     pub const fn without_fcs(self) -> u16 {
         self.0 - FCS_OCTETS
     }
-
-    /// Octets the frame takes on the wire: with preamble and gap (+20).
-    #[must_use]
-    pub const fn on_wire(self) -> u16 {
-        self.0 + WIRE_OVERHEAD_OCTETS
-    }
 }
 
 impl fmt::Display for FrameLen {
@@ -237,7 +231,7 @@ mod tests {
     fn line_rates_are_those_of_the_standard() {
         let ten = LinkSpeed::from_bits_per_second(10_000_000_000);
         for (octets, fps) in [(64, 14_880_952.4), (512, 2_349_624.1), (1518, 812_743.8)] {
-            let on_wire = FrameLen::new(octets).unwrap().on_wire();
+            let on_wire = octets + WIRE_OVERHEAD_OCTETS;
             let rate = ten.frames_per_second_on_wire(f64::from(on_wire));
             assert!((rate.fps() - fps).abs() < 0.1, "{octets}: {}", rate.fps());
         }
@@ -245,15 +239,11 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_knows_its_three_lengths() {
+    fn a_frame_knows_both_its_lengths() {
         let frame = FrameLen::new(64).unwrap();
-        assert_eq!(
-            (frame.octets(), frame.without_fcs(), frame.on_wire()),
-            (64, 60, 84)
-        );
+        assert_eq!((frame.octets(), frame.without_fcs()), (64, 60));
         assert_eq!(FrameLen::new(63), None);
         assert_eq!(FrameLen::new(9217), None);
-        assert_eq!(FrameLen::MAX.on_wire(), 9236);
     }
 
     #[test]

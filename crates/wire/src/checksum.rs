@@ -1,4 +1,4 @@
-//! The Internet checksum (RFC 1071) and its incremental update (RFC 1624).
+//! The Internet checksum (RFC 1071).
 
 use std::net::IpAddr;
 
@@ -35,12 +35,6 @@ pub fn of(octets: &[u8]) -> u16 {
     finish(sum(octets))
 }
 
-/// The checksum after one of the words it covers changed (RFC 1624 equation 3: `~(~HC + ~m + m')`).
-#[must_use]
-pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {
-    finish(!checksum as u32 + !old as u32 + new as u32)
-}
-
 /// Sum of the pseudo header (RFC 768, RFC 8200 8.1). Addresses of two families sum as they are.
 #[must_use]
 pub fn pseudo_header(source: IpAddr, destination: IpAddr, protocol: u8, length: u16) -> u32 {
@@ -64,26 +58,8 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_rfc_1624_section_4() {
-        assert_eq!(update(0xdd2f, 0x5555, 0x3285), 0x0000);
-    }
-
-    #[test]
     fn an_odd_octet_counts_as_a_high_one() {
         assert_eq!(sum(&[0x12, 0x34, 0x56]), 0x1234 + 0x5600);
         assert_eq!(of(&[]), 0xffff);
-    }
-
-    #[test]
-    fn an_update_equals_counting_anew() {
-        let mut octets: Vec<u8> = (0..40_u8).map(|octet| octet.wrapping_mul(73)).collect();
-        let before = of(&octets);
-        for new in [0_u16, 1, 0x7fff, 0x8000, 0xfffe, 0xffff] {
-            let old = u16::from_be_bytes([octets[6], octets[7]]);
-            let updated = update(of(&octets), old, new);
-            octets[6..8].copy_from_slice(&new.to_be_bytes());
-            assert_eq!(updated, of(&octets), "{new}");
-        }
-        assert_ne!(before, of(&octets));
     }
 }

@@ -4,8 +4,6 @@ skeleton!("nic");
 
 /// Most receive queues.
 pub const QUEUES_MAX: usize = 64;
-/// Entries of the RSS indirection table.
-pub const INDIRECTION_ENTRIES: usize = 128;
 /// Octets a Toeplitz hash may cover.
 pub const HASH_INPUT_MAX: usize = 36;
 /// Most frames a CPUMAP entry holds (the kernel's limit).

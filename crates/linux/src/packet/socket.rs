@@ -36,14 +36,6 @@ impl PacketSocket {
         })
     }
 
-    /// Has what is sent from now on go straight to the driver, past queueing disciplines. (nftables' egress hook still sees it.)
-    ///
-    /// # Errors
-    /// What the kernel said.
-    pub fn bypass_queues(&self) -> Result<()> {
-        set(&self.socket, libc::PACKET_QDISC_BYPASS, 1, &self.link)
-    }
-
     /// Sends a whole frame.
     ///
     /// # Errors
