@@ -284,7 +284,7 @@ pub fn bed_name(name: &str) -> Result<String> {
 fn port(typed: &PortArgs, bed: &BedChoice) -> PortKind {
     match typed.port {
         // Real ports carry what their drivers allow: which of the two, the ports say.
-        None if bed.dut().planned().host_ports().is_some() => PortKind::AfPacket,
+        None if bed.dut().planned().asks_ports() => PortKind::AfPacket,
         named => named.unwrap_or_default(),
     }
 }

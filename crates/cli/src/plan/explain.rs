@@ -56,8 +56,8 @@ impl ExplainPlan {
             sending.sizes = vec![sending.traffic.frames.clone()];
         }
         let softirq = matches!(&sending.bed, BedChoice::Own(wish) if wish.nic == Front::Softirq);
-        let external = sending.bed.dut().planned().host_ports().is_some();
-        ensure!(!softirq && !external, JobError::NoThreads);
+        let has_threads = !softirq && sending.bed.dut().planned().needs_cpus();
+        ensure!(has_threads, JobError::NoThreads);
         let offer = explain::ExplainPlan {
             burn_ns: args.burning.burn,
             offer: sending.fixed_load(&[Load::Max], args.time, args.trials()),

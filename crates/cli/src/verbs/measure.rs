@@ -87,7 +87,7 @@ fn ready(
         job.check_bed(name, bed.plan())?;
     }
     job.resolve(bed)?;
-    if bed.plan().dut.planned().host_ports().is_some() {
+    if bed.plan().dut.planned().asks_ports() {
         recorder.step(&format!("ports: {}", job.traffic().port.name()));
     }
     let load = |prepared| destinations::load(prepared, bed, recorder, quiet);

@@ -47,6 +47,11 @@ pub trait PlannedDut {
         None
     }
 
+    /// Whether these ports are asked what carries the frames, unless the user says so.
+    fn asks_ports(&self) -> bool {
+        self.host_ports().is_some()
+    }
+
     /// Why the receiver cannot stand at its exit, whatever is sent.
     fn no_exit(&self) -> Option<&'static str> {
         None

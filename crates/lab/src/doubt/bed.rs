@@ -5,17 +5,17 @@ use mpps_method::Rate;
 use mpps_record::doubts::SIMULATED;
 
 pub(super) fn doubts(around: &Surroundings, ceiling: Rate) -> Vec<Doubt> {
-    let (is_external, is_veth) = (around.external, around.veth.is_some());
+    let (is_closed, is_veth) = (around.closed, around.veth.is_some());
     let mut doubts = Vec::new();
     if let Some(pair) = &around.simulated {
         doubts.push(simulated(pair));
     } else {
-        if is_external {
+        if is_closed {
             doubts.push(ceiling_unproven(ceiling));
             doubts.push(device_unknown());
         }
-        doubts.extend(veth_cable(around).filter(|_| is_external));
-        if !is_external || is_veth {
+        doubts.extend(veth_cable(around).filter(|_| is_closed));
+        if !is_closed || is_veth {
             doubts.push(notional_link());
         }
     }
@@ -121,21 +121,21 @@ mod tests {
             ..Surroundings::default()
         };
         assert_eq!(names(bed), ["notional-link", "virtual-nic"]);
-        let external = || Surroundings {
-            external: true,
+        let closed = || Surroundings {
+            closed: true,
             ..Surroundings::default()
         };
         let unknown = ["ceiling-unproven", "device-unknown"];
-        assert_eq!(names(external()), unknown);
+        assert_eq!(names(closed()), unknown);
         let veth = Surroundings {
             veth: Some("out".to_owned()),
-            ..external()
+            ..closed()
         };
         let of_veth = ["veth-cable", "notional-link"];
         assert_eq!(names(veth), [unknown, of_veth].concat());
         let simulated = Surroundings {
             simulated: Some("capacity=1".to_owned()),
-            ..external()
+            ..closed()
         };
         assert_eq!(names(simulated), [SIMULATED]);
     }

@@ -114,7 +114,7 @@ fn a_series_has_the_doubts_of_its_trials() {
         names.collect::<Vec<_>>()
     };
     let quiet = Surroundings {
-        external: true,
+        closed: true,
         ..Surroundings::default()
     };
     let device = ["ceiling-unproven", "device-unknown"];

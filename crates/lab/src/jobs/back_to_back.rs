@@ -80,7 +80,7 @@ fn search_size(
     let forwarding = (saturated.maximum()).map(|most| Rate::from_fps(most.forwarding.middle));
     line.receiver = around.receiver.map(Into::into);
     line.max_forwarding_fps = forwarding.map(whole_fps);
-    let own = !around.external && around.simulated.is_none();
+    let own = !around.closed && around.simulated.is_none();
     let known = own && around.ring_frames > 0;
     line.own_ring_frames = known.then_some(around.ring_frames);
     line.doubts = doubts(&doubt::overload_doubts(&around));

@@ -54,7 +54,7 @@ fn on_ports(
     sizes: &[FrameSpec],
 ) -> Result<Traffic, TesterError> {
     let port = match asked {
-        None if bed.plan().dut.planned().host_ports().is_some() => PortKind::choose(bed, sizes)?,
+        None if bed.plan().dut.planned().asks_ports() => PortKind::choose(bed, sizes)?,
         _ => traffic.port,
     };
     Ok(Traffic {

@@ -59,8 +59,8 @@ pub struct Surroundings {
     pub core_shared: Option<(usize, usize)>,
     /// The DUT receives from a virtual NIC.
     pub virtual_nic: bool,
-    /// The DUT tells nothing of itself, and no wire can be laid in its place: an external device.
-    pub external: bool,
+    /// The DUT tells nothing of itself, and no wire can be laid in its place.
+    pub closed: bool,
     /// Routes in the DUT's FIB, and where frames go among them.
     pub table: Option<TableMet>,
     /// Frames/s that the real links to it carry, all directions; `None` where there are none, or nobody says.
@@ -146,7 +146,7 @@ impl Measurer for Tester<'_> {
                 .copied()
                 .flatten(),
             virtual_nic: dut.front() == Some(Front::Cpumap),
-            external: !dut.is_open(),
+            closed: !dut.is_open(),
             table: TableMet::from_tester(self),
             line_rate: link::line(self.bed).map(|line| {
                 let one_way = line.frames_per_second_on_wire(self.traffic.frames.mean_on_wire());
