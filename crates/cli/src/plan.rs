@@ -117,6 +117,11 @@ impl BedChoice {
         }
     }
 
+    /// Whether the bed's ports decide what carries the frames, unless the user says so.
+    pub fn asks_ports(&self) -> bool {
+        self.dut().planned().asks_ports()
+    }
+
     /// The bed that is raised for a router of ours.
     pub fn own_router(&self) -> Option<&BedWish> {
         match self {
@@ -284,7 +289,7 @@ pub fn bed_name(name: &str) -> Result<String> {
 fn port(typed: &PortArgs, bed: &BedChoice) -> PortKind {
     match typed.port {
         // Real ports carry what their drivers allow: which of the two, the ports say.
-        None if bed.dut().planned().asks_ports() => PortKind::AfPacket,
+        None if bed.asks_ports() => PortKind::AfPacket,
         named => named.unwrap_or_default(),
     }
 }

@@ -18,11 +18,15 @@ use mpps_lab::jobs::reset::{self, ResetPlan, SHARE};
 use mpps_lab::jobs::settings::SettingsPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::line::whole_fps;
-use mpps_lab::tester::{ReceiverPlace, receiver_place};
+use mpps_lab::search::link::LinkSource;
+use mpps_lab::tester::{PortKind, ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
 use mpps_method::{Rate, Span};
 use mpps_record::{FixedLoads, MeasuredSettings, Part, Plan, Scale};
 use mpps_report::number::{percent_given, percent_or_under as percent, plural};
+
+/// What a plan says of what only the bed can tell.
+pub const CHOSEN_ON_BED: &str = "chosen on the bed";
 
 /// What was asked for. A verb adds a constructor here.
 pub struct Job<'a> {
@@ -30,6 +34,8 @@ pub struct Job<'a> {
     pub name: &'static str,
     /// What is sent.
     pub traffic: &'a Traffic,
+    /// What carries the frames, where that was asked for.
+    port: Option<PortKind>,
     /// Where the tester receives, where that was asked for.
     pub receiver: Option<ReceiverPlace>,
     /// How long trials are and when a load has passed; results of different rules are not compared.
@@ -46,6 +52,7 @@ impl<'a> Job<'a> {
         Self {
             name,
             traffic: &plan.traffic,
+            port: plan.port,
             receiver: plan.receiver,
             rule,
             budget: plan.budget,
@@ -77,6 +84,7 @@ impl<'a> Job<'a> {
         let job = Self {
             name: "trial",
             traffic: &plan.traffic,
+            port: plan.port,
             receiver: plan.receiver,
             rule: format!("trials of {} at given loads", plan.time),
             budget: None,
@@ -260,6 +268,7 @@ impl<'a> Job<'a> {
         Self {
             name: "compare",
             traffic,
+            port: None,
             receiver: plan.receiver,
             rule: format!(
                 "pairs of turns, each at overload and at one fixed load, until each difference of {} is found or excluded",
@@ -310,11 +319,25 @@ impl<'a> Job<'a> {
         Self {
             name: "calibrate",
             traffic,
+            port: None,
             receiver,
             rule: "calibration".to_owned(),
             budget: None,
             plan: sent(std::slice::from_ref(&traffic.frames), traffic),
         }
+    }
+
+    /// The same before the ports around a device were asked what they carry.
+    pub fn before_ports(mut self) -> Self {
+        if self.port.is_none() {
+            CHOSEN_ON_BED.clone_into(&mut self.plan.traffic.port);
+        }
+        if let Some(search) = &mut self.plan.search
+            && search.link_source != LinkSource::Given.name()
+        {
+            CHOSEN_ON_BED.clone_into(&mut search.link_source);
+        }
+        self
     }
 
     /// The verb, and the plan for the record's first line.

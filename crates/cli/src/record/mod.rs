@@ -26,7 +26,7 @@ pub use comparability::sha256;
 pub use comparison::comparison_line;
 pub use earlier::{block, check_resumable, earlier_runs};
 pub use explain::{against_line, watched_line};
-pub use job::Job;
+pub use job::{CHOSEN_ON_BED, Job};
 pub use plan::sent;
 pub use point::point_line;
 pub use result::{result_lines, results_not_begun};

@@ -3,7 +3,7 @@
 use crate::args::RouteChangesArg;
 use crate::args::quantity::FULL;
 use crate::plan::{DESTINATIONS, DestinationPlan, FibScalePlan};
-use crate::record::Job;
+use crate::record::{CHOSEN_ON_BED, Job};
 use crate::words;
 use mpps_lab::bed::BedPlan;
 use mpps_lab::tester::ReceiverPlace;
@@ -52,7 +52,7 @@ pub fn job(job: &Job<'_>, routes: Option<&DestinationPlan>, simulated: bool) -> 
 
 /// Where the tester would receive.
 pub fn receiver(place: Option<ReceiverPlace>) -> String {
-    let place = place.map_or("chosen on the bed", ReceiverPlace::name);
+    let place = place.map_or(CHOSEN_ON_BED, ReceiverPlace::name);
     row("receiver", place)
 }
 
@@ -132,15 +132,15 @@ fn search(search: &Search) -> String {
         let warm_up = Span::from_nanos(search.warm_up_ns);
         text += &row("warm-up", format!("{warm_up} before each trial"));
     }
-    let whose = match search.link_source.as_str() {
-        "given" => "as given",
-        "ports" => "the ports'",
-        _ => "notional, unless real ports say otherwise",
+    let speed = LinkSpeed::from_bits_per_second(search.link_bits_per_s);
+    let link = match search.link_source.as_str() {
+        CHOSEN_ON_BED => CHOSEN_ON_BED.to_owned(),
+        "given" => format!("{speed} (as given)"),
+        source => format!("{speed} ({source})"),
     };
-    let link = LinkSpeed::from_bits_per_second(search.link_bits_per_s);
     text += &row("loads", format!("{minimum} to {maximum}"));
     text += &row("resolution", within);
-    text + &row("link", format!("{link} ({whose})"))
+    text + &row("link", link)
 }
 
 fn row(head: &str, text: impl Display) -> String {
@@ -208,6 +208,31 @@ mod tests {
             words.contains("ceiling\nresolution   0.5 % of the rate, 0.5 % of the rate\n"),
             "{words}"
         );
+    }
+
+    #[test]
+    fn what_ports_decide_is_chosen_on_the_bed() {
+        let lines = |flags: &str| {
+            let plan = plan(&format!("{flags} --external eth1,eth2"));
+            assert!(plan.bed.asks_ports());
+            let planned = Job::throughput(&plan.measurement, None).before_ports();
+            let words = job(&planned, None, false);
+            let wanted = |line: &&str| line.starts_with("ports") || line.starts_with("link");
+            let lines = words.lines().filter(wanted).map(str::to_owned);
+            lines.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            lines(""),
+            [
+                "ports        chosen on the bed",
+                "link         chosen on the bed"
+            ]
+        );
+        assert_eq!(
+            lines("--port xdp --link-speed 10GbE"),
+            ["ports        xdp", "link         10 Gbit/s (as given)"]
+        );
+        assert!(!plan("").bed.asks_ports());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::args::OutputArgs;
 use crate::beside::Beside;
 use crate::exit::Exit;
 use crate::plan::{BedChoice, Planned};
-use crate::record::{Clock, Record};
+use crate::record::{Clock, Job, Record};
 use crate::recorder::Recorder;
 use crate::terminal;
 use crate::terminal::plan as words;
@@ -57,7 +57,7 @@ pub fn dry_run(output: &OutputArgs, plan: &Planned<impl Measure>) -> Result<Exit
         let points = measure.points().iter();
         let points = points
             .map(|point| json!({ "routes": point.routes, "destinations": point.destinations }));
-        let job = measure.job();
+        let job = planned_job(plan);
         terminal::out(&terminal::document(json!({
             "dry_run": true,
             "job": job.name,
@@ -67,7 +67,7 @@ pub fn dry_run(output: &OutputArgs, plan: &Planned<impl Measure>) -> Result<Exit
         })));
     } else {
         let simulated = matches!(plan.bed, BedChoice::Simulated(_));
-        let mut job = measure.job();
+        let mut job = planned_job(plan);
         // Nothing limits the time of a simulation.
         job.budget = job.budget.filter(|_| !simulated);
         let words = words::job(&job, plan.destinations.as_ref(), simulated);
@@ -75,6 +75,14 @@ pub fn dry_run(output: &OutputArgs, plan: &Planned<impl Measure>) -> Result<Exit
         terminal::out(&terminal::fitted(&format!("{text}{words}")));
     }
     Ok(Exit::Measured)
+}
+
+fn planned_job<'a>(plan: &'a Planned<impl Measure>) -> Job<'a> {
+    let job = plan.offer.job();
+    match plan.bed.asks_ports() {
+        true => job.before_ports(),
+        false => job,
+    }
 }
 
 /// Whether the folder of a file to be written is there.
