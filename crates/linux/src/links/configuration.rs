@@ -115,10 +115,7 @@ impl Configuration {
     pub fn put_settings(&self, link: &str) -> Result<()> {
         let mut first = Ok(());
         for (name, value) in &self.settings {
-            let setting = Setting {
-                interface: Some(link.to_owned()),
-                ..Setting::sysctl(name)
-            };
+            let setting = setting(link, name);
             if setting.exists() {
                 first = first.and(setting.ensure(value));
             }
@@ -214,6 +211,13 @@ fn with_route_index(body: &[u8], index: u32) -> Vec<u8> {
     route
 }
 
+fn setting(link: &str, name: &str) -> Setting {
+    Setting {
+        interface: Some(link.to_owned()),
+        ..Setting::sysctl(name)
+    }
+}
+
 /// The link's settings that can be read and written. What is not there is not kept.
 fn settings(link: &str) -> Vec<(String, String)> {
     let mut settings = Vec::new();
@@ -223,12 +227,9 @@ fn settings(link: &str) -> Vec<(String, String)> {
             let writable = entry
                 .metadata()
                 .is_ok_and(|about| !about.permissions().readonly());
-            if let (true, Ok(value), Ok(name)) = (
-                writable,
-                std::fs::read_to_string(entry.path()),
-                entry.file_name().into_string(),
-            ) {
-                settings.push((format!("{table}/*/{name}"), value.trim_end().to_owned()));
+            let name = format!("{table}/*/{}", entry.file_name().display());
+            if let (true, Ok(value)) = (writable, setting(link, &name).read()) {
+                settings.push((name, value));
             }
         }
     }
