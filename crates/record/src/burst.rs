@@ -1,6 +1,6 @@
 //! Bursts of `mpps back-to-back`: the longest one without loss, and the buffer that it implies.
 
-use crate::kind::Other;
+use crate::other::Other;
 use crate::result::Doubt;
 use crate::words::ReceiverPlace;
 use serde::{Deserialize, Serialize};

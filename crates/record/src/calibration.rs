@@ -1,6 +1,6 @@
 //! A calibration's line: one planted fault, and the meter's answer.
 
-use crate::kind::Other;
+use crate::other::Other;
 use serde::{Deserialize, Serialize};
 
 /// One planted fault. The three numbers are in `unit`.

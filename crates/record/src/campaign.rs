@@ -1,6 +1,6 @@
 //! A campaign: cells of a plan, each a run of its own in the same file, and what came of the claims that they test.
 
-use crate::kind::Other;
+use crate::other::Other;
 use serde::{Deserialize, Serialize};
 
 /// What a campaign runs: first of its lines (`mpps campaign run`).

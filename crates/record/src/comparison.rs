@@ -1,7 +1,7 @@
 //! A comparison: set-ups that took turns on one machine, and by how much each differs from the first.
 
 use crate::bed::SetUpScript;
-use crate::kind::Other;
+use crate::other::Other;
 use crate::result::{Doubt, Interval};
 use crate::route_changes::{ReplayedFile, RouteChanges};
 use crate::words::{Finding, ReceiverPlace, ToldBy};

@@ -1,7 +1,7 @@
 //! The effects of settings, each at two levels on one bed: one at a time, or many at once as a screen.
 
 use crate::comparison::Difference;
-use crate::kind::Other;
+use crate::other::Other;
 use crate::profile::ProfileChange;
 use crate::result::{Doubt, Interval};
 use crate::words::{Finding, ReceiverPlace};

@@ -9,10 +9,6 @@ use crate::{
     ResultLine, RunLine, SCHEMA, SweepLine, TrialLine,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-
-/// Members of a line that this version does not know: those of another schema, or those that a bench put in front.
-pub type Other = Map<String, Value>;
 
 /// The members of one kind of line.
 pub trait Body: Serialize + Into<Line> {

@@ -1,6 +1,6 @@
 //! A lasting overload of `mpps loss --overload`: what was forwarded by second, and whether the management path answered.
 
-use crate::kind::Other;
+use crate::other::Other;
 use crate::result::Doubt;
 use crate::words::{ReceiverPlace, Recovered, Verdict};
 use serde::{Deserialize, Serialize};

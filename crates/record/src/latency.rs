@@ -1,7 +1,7 @@
 //! Latency of `mpps latency`: how long frames took at each load, through the router and through a wire in its place.
 
 use crate::Histogram;
-use crate::kind::Other;
+use crate::other::Other;
 use crate::result::Doubt;
 use crate::words::{ReceiverPlace, Verdict};
 use serde::{Deserialize, Serialize};

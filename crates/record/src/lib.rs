@@ -54,6 +54,7 @@ mod load;
 mod loss;
 mod losses;
 mod nic;
+mod other;
 mod plan;
 mod point;
 mod problem;
@@ -86,7 +87,7 @@ pub use compared::{
 pub use comparison::{Binary, ComparisonLine, Difference, Pairs, Variant};
 pub use effects::{Alias, EffectsLine, Interaction, Screen, SettingEffect, Together};
 pub use histogram::{Histogram, Quantiles};
-pub use kind::{Body, Line, Other, Run, to_line};
+pub use kind::{Body, Line, Run, to_line};
 pub use lasting::{ManagementPath, OverloadLine, OverloadSecond};
 pub use latency::{
     FRAMES_ABOVE_MIN, LatencyLine, LatencyLoad, LatencyTimes, PERCENTS, PathLatency, Percentile,
@@ -95,10 +96,11 @@ pub use load::{LoadLine, LoadTrial};
 pub use loss::{CurveLine, CurvePoint, Measured};
 pub use losses::{LengthCount, Losses, LostRun};
 pub use nic::{Channels, Coalescing, Driver, Nic, PcieLink, Rings};
+pub use other::Other;
 pub use plan::{
     Destinations, FixedLoads, Goal, MeasuredSettings, Part, Plan, Routes, Scale, Search, Traffic,
 };
-pub use point::{LoadAboveRate, PointLine};
+pub use point::PointLine;
 pub use problem::{Lines, Problem, ReadError, What};
 pub use profile::{
     CostModel, CpuEvidence, Drops, Evidence, FoldedStack, FunctionCost, Hardware, Looking,
@@ -108,8 +110,8 @@ pub use read::{Records, read, read_file, read_to_report, read_to_show};
 pub use recovery::{RecoveryLine, RecoveryTrial};
 pub use reset::{ResetLine, ResetTrial};
 pub use result::{
-    BusyLoad, Doubt, Evenness, FrameCost, FullSpeed, Headroom, Interval, LossAbove, OtherStates,
-    Overload, ResultLine, StandsOn, WhyLost,
+    BusyLoad, Doubt, Evenness, FrameCost, FullSpeed, Headroom, Interval, LoadAboveRate, LossAbove,
+    OtherStates, Overload, ResultLine, StandsOn, WhyLost,
 };
 pub use route_changes::{ReplayedFile, RouteChanges};
 pub use run::{EndLine, Modifier, NETWORKS, RunLine};

@@ -1,6 +1,6 @@
 //! A load of `mpps trial`: what came of it through the router, and through a wire in its place.
 
-use crate::kind::Other;
+use crate::other::Other;
 use crate::result::Doubt;
 use crate::words::ReceiverPlace;
 use serde::{Deserialize, Serialize};

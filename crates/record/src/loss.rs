@@ -1,6 +1,6 @@
 //! A curve of `mpps loss`: what was lost at each load, for one frame size.
 
-use crate::kind::Other;
+use crate::other::Other;
 use crate::result::Doubt;
 use crate::words::{LimitedBy, ReceiverPlace, SeriesEnd, Verdict};
 use serde::{Deserialize, Serialize};

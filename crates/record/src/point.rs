@@ -1,8 +1,8 @@
 //! A point of `mpps fib-scale`: routes, destinations, and what was measured there.
 
-use crate::kind::Other;
+use crate::other::Other;
 use crate::plan::{Routes, Traffic};
-use crate::result::{Doubt, FrameCost, Interval, ResultLine};
+use crate::result::{Doubt, FrameCost, Interval, LoadAboveRate, ResultLine};
 use serde::{Deserialize, Serialize};
 
 /// One point with one frame size.
@@ -56,26 +56,4 @@ impl PointLine {
     pub fn loads(&self) -> impl Iterator<Item = &LoadAboveRate> {
         self.at_most.iter().chain(&self.at_little_more)
     }
-}
-
-/// One load above what the DUT forwards.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LoadAboveRate {
-    /// The load really sent.
-    pub offered_fps: Interval<u64>,
-    /// What the DUT forwarded.
-    pub forwarding_fps: Interval<u64>,
-    /// Busy share of its busiest CPU.
-    pub dut_busiest_cpu_share: Option<f64>,
-    /// Windows it stands on.
-    pub windows: u32,
-    /// Windows left out because something else had a CPU of the bed in them.
-    pub disturbed_windows: u32,
-    /// Whether it stands on disturbed windows. Then it is a bound from below. Null before schema 3.
-    pub only_disturbed: Option<bool>,
-    /// Round trip of a cache line between the tester's CPU and the DUT's, ns, in the state of the machine that it stands on.
-    pub cpu_distance_ns: Option<f64>,
-    /// A fixed piece of work on the DUT's CPU in that state, ns.
-    pub work_ns: Option<f64>,
 }

@@ -2,7 +2,7 @@
 
 use crate::bed::SetUpScript;
 use crate::comparison::Pairs;
-use crate::kind::Other;
+use crate::other::Other;
 use crate::result::{Doubt, Interval};
 use crate::watched::Watched;
 use crate::words::{LimitedBy, ReceiverPlace};

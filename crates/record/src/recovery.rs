@@ -1,6 +1,6 @@
 //! Recovery of `mpps recovery`: for how long frames were lost after an overload had ended.
 
-use crate::kind::Other;
+use crate::other::Other;
 use crate::result::Doubt;
 use crate::words::{ReceiverPlace, Recovered, Verdict};
 use serde::{Deserialize, Serialize};

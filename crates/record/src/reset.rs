@@ -1,7 +1,7 @@
 //! Resets of `mpps reset`: for how long the router forwarded nothing after a part of it was reset.
 
 use crate::RecoveryTrial;
-use crate::kind::Other;
+use crate::other::Other;
 use crate::result::Doubt;
 use crate::words::ReceiverPlace;
 use serde::{Deserialize, Serialize};

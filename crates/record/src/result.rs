@@ -1,7 +1,6 @@
 //! A result's line: what was found for one frame size and goal, and the trials it stands on.
 
-use crate::kind::Other;
-use crate::point::LoadAboveRate;
+use crate::other::Other;
 use crate::whole;
 use crate::words::{
     Basis, Claim, ForwardingLimit, LimitedBy, Outcome, RateIs, ReceiverPlace, Stability,
@@ -119,6 +118,28 @@ pub struct StandsOn {
     pub left_out_trials: Vec<u32>,
     /// The one the figures come from.
     pub stands_on_trial: Option<u32>,
+}
+
+/// One load above what the DUT forwards.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LoadAboveRate {
+    /// The load really sent.
+    pub offered_fps: Interval<u64>,
+    /// What the DUT forwarded.
+    pub forwarding_fps: Interval<u64>,
+    /// Busy share of its busiest CPU.
+    pub dut_busiest_cpu_share: Option<f64>,
+    /// Windows it stands on.
+    pub windows: u32,
+    /// Windows left out because something else had a CPU of the bed in them.
+    pub disturbed_windows: u32,
+    /// Whether it stands on disturbed windows. Then it is a bound from below. Null before schema 3.
+    pub only_disturbed: Option<bool>,
+    /// Round trip of a cache line between the tester's CPU and the DUT's, ns, in the state of the machine that it stands on.
+    pub cpu_distance_ns: Option<f64>,
+    /// A fixed piece of work on the DUT's CPU in that state, ns.
+    pub work_ns: Option<f64>,
 }
 
 /// What overload told. All of it is null in schema 1.

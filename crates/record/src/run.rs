@@ -2,7 +2,7 @@
 
 use crate::comparability::Comparability;
 use crate::facts::Facts;
-use crate::kind::Other;
+use crate::other::Other;
 use crate::plan::{Plan, Routes};
 use crate::trial::Queries;
 use crate::{Place, RouteChanges};

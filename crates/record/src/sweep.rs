@@ -1,6 +1,6 @@
 //! A sweep of `mpps explain`: what a frame costs along one axis, fitted and predicted.
 
-use crate::kind::Other;
+use crate::other::Other;
 use crate::profile::{CostModel, FunctionCost, ProfiledLoad};
 use crate::result::{Doubt, Interval};
 use crate::words::{LimitedBy, ReceiverPlace};

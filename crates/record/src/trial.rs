@@ -1,6 +1,6 @@
 //! A trial's line: every count it left behind.
 
-use crate::kind::Other;
+use crate::other::Other;
 use crate::words::{Phase, Verdict};
 use crate::{Interval, Losses, Quantiles, RouteChanges};
 use serde::{Deserialize, Serialize};
