@@ -6,9 +6,8 @@
 //! The kernel times each run of the program, in short trials of their own, in turns. No rule judges them, because timing makes
 //! frames dearer. A pair counts if nothing disturbed it and if the CPUs were at the distance that the cost was measured at.
 
-use super::saturation::SENDER_MAX;
 use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
-use crate::trial;
+use crate::trial::{self, SENDER_MAX};
 use mpps_linux::bpf::{self, ProgramRuns};
 use mpps_method::distance::Distance;
 use mpps_method::interval::Interval;

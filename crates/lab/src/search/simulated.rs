@@ -2,9 +2,8 @@
 //! it prints is true of any router.
 
 use super::measurer::{Measurer, Surroundings};
-use super::saturation::SENDER_MAX;
 use crate::tester::TesterError;
-use crate::trial::rules;
+use crate::trial::{SENDER_MAX, rules};
 use mpps_method::simulate::{Properties, Simulated};
 use mpps_method::{FrameSpec, Offer, Rate, Rules, Span, Trial};
 

@@ -2,7 +2,7 @@
 
 use super::persist::File;
 use super::plan::{LeftOut, Plan, Planned, may_change};
-use super::undo::{Before, Change, Held, changes, journal_of, shown};
+use super::undo::{Before, Change, Held, changes, journal_of, runs, shown};
 use super::{Machine, NoInterface, places};
 use crate::clock::wait_for;
 use crate::facts::Root;
@@ -218,7 +218,7 @@ impl Applying {
             .stderr(Stdio::null());
         let watches = || -> Result<bool, JournalError> {
             let entries = journal::peek::<Change>(self.journal.name())?;
-            Ok(super::guard::runs(&entries).len() > 1)
+            Ok(runs(&entries).len() > 1)
         };
         let started = helper.spawn().is_ok();
         match started && wait_for(GUARD_LIMIT_NS, STEP_NS, watches)? {

@@ -3,7 +3,7 @@
 //! The helper has the journal as its standard input, so that it owns it too. Whoever confirms or puts back ends it first.
 
 use super::apply::{Site, TuneError, is_applied, keep};
-use super::undo::{Change, files};
+use super::undo::{Change, files, runs};
 use crate::clock::wait_for;
 use crate::journal::{self, Change as _, Claim, Entry, Journal, JournalError, Mark, Reverted};
 use mpps_linux::clock::monotonic_ns;
@@ -16,15 +16,6 @@ const END_LIMIT_NS: u64 = 5_000_000_000;
 const STEP_NS: u64 = 20_000_000;
 /// Longer than any machine runs, ns.
 const NEVER_NS: u64 = u64::MAX / 2;
-
-/// Processes that a journal names: who applies, then the helper.
-pub(super) fn runs(entries: &[Entry<Change>]) -> Vec<(i32, u64)> {
-    let run = |entry: &Entry<Change>| match entry {
-        Entry::Mark(Mark::Run { pid, started, .. }) => Some((*pid, *started)),
-        _ => None,
-    };
-    entries.iter().filter_map(run).collect()
-}
 
 fn lives(run: Option<&(i32, u64)>) -> bool {
     run.is_some_and(|&(pid, started)| task::lives(pid, started))

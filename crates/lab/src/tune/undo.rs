@@ -189,6 +189,15 @@ pub(super) fn changes(entries: &[Entry<Change>]) -> impl Iterator<Item = &Change
     })
 }
 
+/// Processes that a journal names: who applies, then the helper.
+pub(super) fn runs(entries: &[Entry<Change>]) -> Vec<(i32, u64)> {
+    let run = |entry: &Entry<Change>| match entry {
+        Entry::Mark(Mark::Run { pid, started, .. }) => Some((*pid, *started)),
+        _ => None,
+    };
+    entries.iter().filter_map(run).collect()
+}
+
 /// Files that are written when settings are kept.
 pub(super) fn files(entries: &[Entry<Change>]) -> impl Iterator<Item = &File> {
     changes(entries).flat_map(|change| match change {
