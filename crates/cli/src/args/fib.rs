@@ -2,7 +2,7 @@
 
 use super::choice::{NEXT_HOPS, SPREADS, one_of};
 use super::quantity::routing_table;
-use super::table::{ChooseArgs, RouteFileArgs};
+use super::route_file::{ChooseArgs, RouteFileArgs};
 use clap::Args;
 use mpps_lab::fib::{Gateway, MAIN_TABLE, Pointing, Spread};
 

@@ -47,6 +47,7 @@ mod report;
 mod reset;
 #[cfg(feature = "measure")]
 mod rfc2544;
+mod route_file;
 #[cfg(feature = "measure")]
 mod search;
 mod setting;
@@ -77,9 +78,10 @@ pub use records::{PruneArgs, RecordsArgs, RecordsVerb};
 pub use refusal::one_line;
 pub use refusal::shortened;
 pub use report::{ReportArgs, ReportFormat};
+pub use route_file::{ChooseArgs, RouteFileArgs};
 pub use setting::no_setting;
 pub use show::ShowRecordArgs;
-pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
+pub use table::{ReadArgs, SynthesizeArgs, TableArgs, TableVerb};
 #[cfg(feature = "measure")]
 pub use tune::{CookbookArgs, ShowSettingsArgs};
 pub use tune::{ListSettingsArgs, TuneArgs, TuneVerb};

@@ -2,6 +2,7 @@
 
 use super::bed::{front_name, ring_frames, tester_interfaces};
 use super::job::Job;
+use super::sha256::sha256;
 use super::traffic::traffic;
 use mpps_lab::bed::Bed;
 use mpps_lab::tester::ReceiverPlace;
@@ -9,7 +10,6 @@ use mpps_method::METHOD_VERSION;
 use mpps_method::simulate::Properties;
 use mpps_record::Comparability;
 use mpps_record::facts::Facts;
-use sha2::{Digest, Sha256};
 
 /// Of results on this bed of this machine.
 pub fn conditions(bed: &Bed, job: &Job<'_>, facts: &Facts) -> Comparability {
@@ -80,12 +80,6 @@ fn this_version() -> Comparability {
         method_version: METHOD_VERSION,
         ..Comparability::default()
     }
-}
-
-/// SHA-256 in hexadecimal digits, as `sha256sum` prints it.
-pub fn sha256(octets: &[u8]) -> String {
-    let octets = Sha256::digest(octets);
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 #[cfg(test)]

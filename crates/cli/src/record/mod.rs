@@ -17,12 +17,12 @@ mod plan;
 mod point;
 mod result;
 mod run;
+mod sha256;
 mod traffic;
 mod trial;
 mod windows;
 
 pub use clock::Clock;
-pub use comparability::sha256;
 pub use comparison::comparison_line;
 pub use earlier::{block, check_resumable, earlier_runs};
 pub use explain::{against_line, watched_line};
@@ -31,6 +31,7 @@ pub use plan::sent;
 pub use point::point_line;
 pub use result::{result_lines, results_not_begun};
 pub use run::{host_run_line, run_line, run_line_by_others, simulated_run_line};
+pub use sha256::sha256;
 pub use traffic::routes;
 pub use trial::trial_line;
 

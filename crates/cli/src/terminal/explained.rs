@@ -1,22 +1,15 @@
 //! The profiles of `mpps explain`: a sentence for each frame size, then its time by stage and by cause.
 
-use super::columns::names;
 use super::doubts::Doubted;
 use super::explained_against::explained_against;
+use super::part_table::tables;
 use super::watched::page;
 use super::wrap::prose;
-use super::{columns, headed, part};
+use super::{headed, part};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
-use mpps_record::{
-    Evidence, FunctionCost, Hardware, Interval, PartCost, ProfileLine, ProfiledLoad, Run,
-};
-use mpps_report::stage::is_beds;
+use mpps_record::{Evidence, Hardware, ProfileLine, ProfiledLoad, Run};
 use mpps_report::{number, profile};
-
-/// Functions named for a part, and columns for them.
-const TOP: usize = 2;
-const TOP_WIDTH: usize = 30;
 
 impl Outcome for Vec<ProfileLine> {
     /// All frame sizes, under the machine they were measured on, then the doubts.
@@ -76,120 +69,6 @@ fn cycles(line: &ProfileLine) -> Option<f64> {
     let hardware = &line.evidence.as_ref()?.hardware;
     let by_cycles = line.clock.as_deref() == Some("cycles");
     hardware.cycles_per_frame.filter(|_| by_cycles)
-}
-
-/// By stage, then by cause, with what of each a wire takes, and with cycles where a frame's are known.
-pub(super) fn tables(
-    load: &ProfiledLoad,
-    wire: Option<&ProfiledLoad>,
-    cycles: Option<f64>,
-    verbose: bool,
-) -> String {
-    let table = |causes| format!("\n{}", part_table(load, (wire, cycles), causes, verbose));
-    [false, true].map(table).concat()
-}
-
-pub(super) fn part_table(
-    load: &ProfiledLoad,
-    (wire, cycles): (Option<&ProfiledLoad>, Option<f64>),
-    causes: bool,
-    verbose: bool,
-) -> String {
-    let name = if causes { "cause" } else { "stage" };
-    let parts = |load: &'_ ProfiledLoad| {
-        if causes {
-            load.causes.clone()
-        } else {
-            load.stages.clone()
-        }
-    };
-    let whole = load.frame_ns.median;
-    let of_wire = wire.map_or(Vec::new(), parts);
-    let through = |part: &PartCost| {
-        let same = of_wire.iter().find(|wire| wire.part == part.part);
-        same.map_or(0.0, |wire| wire.ns.median)
-    };
-    let interval = match load.has_few_trials() {
-        true => "of samples",
-        false => "95 % interval",
-    };
-    let of_frame = |share: f64| cycles.map_or(String::new(), |all| format!("{:.0}", all * share));
-    let head = format!("{name};ns;{interval};cycles;wire;share;most of it in");
-    let mut rows = vec![names(&head)];
-    let parts = parts(load).into_iter();
-    let shown = parts.filter(|part| verbose || part.samples > 0 || through(part) >= 0.5);
-    rows.extend(shown.map(|part| {
-        let star = if wire.is_none() && is_beds(&part.part) {
-            " *"
-        } else {
-            ""
-        };
-        vec![
-            format!("{}{star}", part.part),
-            format!("{:.0}", part.ns.median),
-            span(part.ns),
-            of_frame(part.ns.median / whole),
-            format!("{:.0}", through(&part)),
-            number::percent(part.ns.median / whole),
-            top(&part.top),
-        ]
-    }));
-    if !causes {
-        let through = wire.map_or(0.0, |wire| wire.frame_ns.median);
-        let sum = [
-            "sum".to_owned(),
-            format!("{whole:.0}"),
-            match load.trials.len() {
-                1 => "1 trial".to_owned(),
-                _ => span(load.frame_ns),
-            },
-            of_frame(1.0),
-            format!("{through:.0}"),
-        ];
-        rows.push([&sum[..], &[String::new(), String::new()]].concat());
-    }
-    for (column, is_known) in [("wire", wire.is_some()), ("cycles", cycles.is_some())] {
-        let place = rows[0].iter().position(|head| head == column);
-        if let Some(place) = place.filter(|_| !is_known) {
-            rows.iter_mut().for_each(|row| drop(row.remove(place)));
-        }
-    }
-    columns(&rows, &[0, rows[0].len() - 1])
-}
-
-fn span(ns: Interval<f64>) -> String {
-    if ns.low == ns.high && ns.low > 0.0 {
-        return "counted".to_owned();
-    }
-    format!("{:.0} to {:.0}", ns.low, ns.high)
-}
-
-/// The first functions, as many as fit.
-fn top(functions: &[FunctionCost]) -> String {
-    let mut text = String::new();
-    for one in functions.iter().take(TOP) {
-        let ns = format!("{:.0}", one.ns);
-        let name: String = short(&one.function)
-            .chars()
-            .take(TOP_WIDTH - 1 - ns.len())
-            .collect();
-        let name = format!("{name} {ns}");
-        if text.is_empty() {
-            text = name;
-        } else if text.len() + 2 + name.len() <= TOP_WIDTH {
-            text = format!("{text}, {name}");
-        }
-    }
-    text
-}
-
-/// An eBPF program by its own name: `bpf_prog_6b9e8497a6c45ca5_leave` is `leave (eBPF)`.
-fn short(function: &str) -> String {
-    let program = function.strip_prefix("bpf_prog_");
-    match program.and_then(|program| program.split_once('_')) {
-        Some((_tag, name)) => format!("{name} (eBPF)"),
-        None => function.to_owned(),
-    }
 }
 
 /// How the cost changes with the load.
@@ -285,6 +164,8 @@ fn remarks(size: &ProfileLine) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terminal::part_table::part_table;
+    use mpps_record::{Interval, PartCost};
 
     #[test]
     fn cycles_stand_beside_ns_where_samples_are_by_cycles() {

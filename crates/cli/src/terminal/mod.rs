@@ -28,6 +28,7 @@ mod limits;
 mod loss;
 mod modifiers;
 mod overload_recovery;
+mod part_table;
 #[cfg(feature = "measure")]
 pub mod plan;
 #[cfg(feature = "measure")]

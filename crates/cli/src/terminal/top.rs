@@ -1,6 +1,6 @@
 //! The screen of `mpps top`: the tables of a look, as far as they fit, on the terminal's second screen.
 
-use super::explained::part_table;
+use super::part_table::part_table;
 use super::style::{LOSSY, bold, painted};
 use super::watched::{counts, remarks, sentences, split};
 use super::wrap::wrap;

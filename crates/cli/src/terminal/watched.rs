@@ -1,8 +1,8 @@
 //! A look at a host at its work: the page of `mpps explain --cpus` and `mpps top --once`, and the same tables on the screen
 //! of `mpps top`.
 
-use super::explained::tables;
 use super::headed;
+use super::part_table::tables;
 use super::wrap::prose;
 use mpps_record::{
     CpuLedger, ProfileLine, ProfiledLoad, Watched, WatchedCpu, WatchedLink, WatchedQueue,

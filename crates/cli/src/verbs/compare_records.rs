@@ -1,6 +1,6 @@
 //! `mpps compare A.jsonl B.jsonl`: results of two runs, where they can be compared.
 
-use super::records;
+use super::record_file;
 use crate::args::FinishedArgs;
 use crate::exit::Exit;
 use crate::profile_change::{exit, profile_change};
@@ -52,13 +52,13 @@ pub fn run(args: &FinishedArgs, json: bool) -> Result<Exit> {
     let [one, other] = &args.records[..] else {
         bail!("give two records");
     };
-    let (one, other) = (records::path(one)?, records::path(other)?);
+    let (one, other) = (record_file::path(one)?, record_file::path(other)?);
     check_names(&args.may_differ)?;
     let shown = [&one, &other]
         .map(|path| path.display().to_string())
         .join(" and ");
     ensure!(
-        !records::same_file(&one, &other),
+        !record_file::same_file(&one, &other),
         "{shown} are the same file: compare two runs"
     );
     let (one, other) = (Finished::read(one)?, Finished::read(other)?);

@@ -35,6 +35,7 @@ pub mod limits;
 pub mod loss;
 #[cfg(feature = "measure")]
 mod measure;
+mod record_file;
 pub mod records;
 #[cfg(feature = "measure")]
 pub mod recover;

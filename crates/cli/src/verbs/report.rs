@@ -1,6 +1,6 @@
 //! `mpps report`: records to a page, a summary, rows or gauges. It needs no root, no bed and no clang.
 
-use super::{records, show};
+use super::{record_file, show};
 use crate::args::{ReportArgs, ReportFormat, ShowRecordArgs};
 use crate::exit::Exit;
 use crate::terminal;
@@ -27,13 +27,13 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
         && args
             .records
             .iter()
-            .any(|path| records::same_file(path, output))
+            .any(|path| record_file::same_file(path, output))
     {
         let output = output.display();
         bail!("{output} is a record: name another file to write to (--output)");
     }
     // What is no record either is told with the other files that cannot be read.
-    let path = |named: &PathBuf| records::path(named).unwrap_or_else(|_| named.clone());
+    let path = |named: &PathBuf| record_file::path(named).unwrap_or_else(|_| named.clone());
     let paths: Vec<PathBuf> = args.records.iter().map(path).collect();
     if args.format == ReportFormat::Json {
         return results(&paths);

@@ -1,6 +1,6 @@
 //! `mpps show`: the result of a record again, from the file alone.
 
-use super::{records, what_if};
+use super::{record_file, what_if};
 use crate::args::ShowRecordArgs;
 use crate::exit::Exit;
 use crate::outcome::{self, View};
@@ -15,7 +15,7 @@ use std::path::Path;
 /// # Errors
 /// Nothing of the record can be read, or it has no such run.
 pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
-    let path = records::path(&args.record)?;
+    let path = record_file::path(&args.record)?;
     let records = read_to_show(&path)?;
     for problem in &records.problems {
         terminal::error(&format!("{}: {problem}", path.display()));
