@@ -3,7 +3,7 @@
 
 use crate::bed::Bed;
 use crate::destinations::{Destinations, DrawPlan};
-use crate::fib::{self, Loaded};
+use crate::fib::{self, Loaded, ReplayedChanges};
 use crate::search::JobError;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use mpps_method::destinations::TooFew;
@@ -12,9 +12,11 @@ use mpps_tables::{
     Changes, ChangesError, ChooseOptions, Chosen, Histogram, LeftOut, Progress, ReadOptions,
     RoutesError, Source, Table, choose_prefix, read_changes, routes_to_load, synthesize,
 };
+use std::borrow::Cow;
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Networks of the range for benchmarks at most.
 pub const NETWORKS_MAX: u16 = 8_192;
@@ -146,6 +148,14 @@ pub fn route_changes(
     keep_martians: bool,
 ) -> Result<Changes, ChangesError> {
     read_changes(Source::File(file), &choosing(ipv6, keep_martians))
+}
+
+/// The prefixes that none of these changes withdraws. A frame to a withdrawn one would be lost, however fast the router is.
+#[must_use]
+pub fn lasting<'t>(table: &'t Table, changes: &[Arc<ReplayedChanges>]) -> Cow<'t, Table> {
+    changes.iter().fold(Cow::Borrowed(table), |table, one| {
+        Cow::Owned(one.changes.lasting(&table))
+    })
 }
 
 /// Draws as many destinations as there are, up to the count of the plan.

@@ -15,7 +15,6 @@ use mpps_lab::fib::ReplayedChanges;
 use mpps_lab::routes::{self, Origin, Routes, draw_up_to};
 use mpps_lab::traffic::Traffic;
 use mpps_method::ChangeSpeed;
-use mpps_tables::Table;
 use std::sync::Arc;
 
 /// Routes of one family, and what was drawn from them.
@@ -103,14 +102,8 @@ fn draw(
     traffic: &mut Traffic,
     all_changes: &[Arc<ReplayedChanges>],
 ) -> Result<Prepared> {
-    // A frame to a withdrawn prefix would be lost, however fast the router is.
-    let lasting = all_changes
-        .iter()
-        .fold(None, |lasting: Option<Table>, other| {
-            let table = lasting.as_ref().unwrap_or(&routes.table);
-            Some(other.changes.lasting(table))
-        });
-    let (table, from) = (lasting.as_ref().unwrap_or(&routes.table), &routes.from);
+    let table = &routes::lasting(&routes.table, all_changes);
+    let from = &routes.from;
     let wish = DrawPlan {
         draw: plan.draw,
         count: plan.count.unwrap_or(DESTINATIONS),

@@ -262,17 +262,16 @@ impl<'a> Scale<'a> {
         let mut plan = self.plan.throughput.clone();
         let there = self.there.as_ref();
         let changes = plan.traffic.route_changes.take().zip(there);
-        let changes = changes.and_then(|(all, (_, _, table))| all.within(table));
-        // A frame to a withdrawn prefix would be lost, however fast the router is.
-        let drawn = there.map(|(_, _, table)| match &changes {
-            Some(own) => self.draw(&own.changes.lasting(table), point.destinations),
-            None => self.draw(table, point.destinations),
+        let changes = changes.and_then(|(all, (_, _, table))| all.within(table).map(Arc::new));
+        let drawn = there.map(|(_, _, table)| {
+            let lasting = routes::lasting(table, changes.as_slice());
+            self.draw(&lasting, point.destinations)
         });
         plan.traffic.destinations = drawn.transpose()?;
         if let Some((own, (_, _, table))) = changes.as_ref().zip(there) {
             own.begin(self.bed, table)?;
         }
-        plan.traffic.route_changes = changes.map(Arc::new);
+        plan.traffic.route_changes = changes;
         let loaded = there.map(|(_, loaded, _)| loaded.clone());
         Ok(Prepared {
             point,
