@@ -2,7 +2,6 @@
 
 use super::bed::{front_name, ring_frames, tester_interfaces};
 use super::job::Job;
-use super::sha256::sha256;
 use super::traffic::traffic;
 use mpps_lab::bed::Bed;
 use mpps_lab::tester::ReceiverPlace;

@@ -15,7 +15,7 @@ use mpps_record::CalibrationLine;
 /// What the DUT spins for each frame in the two trials of a pair, ns. It spins in both, so that what spinning costs beside
 /// its time (readings of the clock, a branch that the CPU foretold wrongly) is in both.
 const SPINS_NS: [u64; 2] = [500, 1_000];
-/// A cost may be off by this share, beside the half width of what the pairs say.
+/// A cost may be off by this share.
 const COST_TOLERANCE: f64 = 0.1;
 /// Pairs are added until the half width is this share of the cost.
 const NARROW: f64 = 0.05;
@@ -66,11 +66,14 @@ pub(super) fn costing(
     }
     let planted = statistics::median(&planted).unwrap_or(f64::NAN);
     let found = Interval::from_samples(&grown).ok_or(JobError::PairsApart { pairs })?;
-    if half(found) > planted * COST_WIDTH_MAX {
+    let (tolerance, off) = (planted * COST_TOLERANCE, (found.middle - planted).abs());
+    // Nor does an interval that a cost within the tolerance may be in.
+    let is_open = off > tolerance && off - half(found) <= tolerance;
+    if half(found) > planted * COST_WIDTH_MAX || is_open {
         return Err(JobError::PairsApart { pairs });
     }
     let Ruler(fault, _, unit) = COST;
-    let ruler = Ruler(fault, planted * COST_TOLERANCE + half(found), unit);
+    let ruler = Ruler(fault, tolerance, unit);
     Ok(ruler.row(planted, found.middle))
 }
 
