@@ -122,7 +122,7 @@ mod tests {
 
     /// Lines and numbers of words of the faults in a document.
     fn found(text: &str) -> Vec<(usize, usize)> {
-        let faults = length(&Tree::of(&[("docs/a.md", text)]));
+        let faults = length(&Tree::from_files(&[("docs/a.md", text)]));
         let count = |fault: &Fault| fault.what.split(' ').nth(3).and_then(|n| n.parse().ok());
         let faults = faults.iter();
         faults
@@ -139,7 +139,10 @@ mod tests {
         assert_eq!(found(&format!("{}.\n", of(WORDS))), []);
         let text = format!("Short.\n\nShort. {}:\n{}; a.\nShort.\n", of(20), of(5));
         assert_eq!(found(&text), [(3, 26)]);
-        let faults = length(&Tree::of(&[("docs/a.md", &format!("`a b` {}", of(25)))]));
+        let faults = length(&Tree::from_files(&[(
+            "docs/a.md",
+            &format!("`a b` {}", of(25)),
+        )]));
         let what = "a sentence of 26 words: '`a b` word word word word word ...'";
         assert_eq!(faults[0].what, what);
     }
@@ -190,7 +193,7 @@ mod tests {
             "bench/README.md",
             "docs/a.rs",
         ];
-        let faults = length(&Tree::of(&paths.map(|path| (path, &*text))));
+        let faults = length(&Tree::from_files(&paths.map(|path| (path, &*text))));
         let paths: Vec<&str> = faults.iter().map(|fault| &*fault.path).collect();
         assert_eq!(paths, ["README.md", "docs/b/c.md"]);
     }
