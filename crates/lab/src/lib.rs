@@ -13,6 +13,7 @@ pub mod doubt;
 pub mod dut;
 pub mod facts;
 pub mod fib;
+pub mod hash;
 pub mod jobs;
 pub mod journal;
 pub mod line;

@@ -153,7 +153,7 @@ fn a_port_that_is_down_is_named_with_its_hop() {
             "{error}"
         );
         assert!(
-            error.to_string().ends_with(&format!("down: {port}")),
+            error.to_string().ends_with(&format!("down: {port})")),
             "{error}"
         );
     }

@@ -73,6 +73,6 @@ fn the_script_that_ran_stays_with_the_bed() {
     bed::keep(bed).expect("keep");
     fs::remove_file("/run/mpps/older/dut-setup.json").expect("remove");
     let refused = bed::open("older").expect_err("unknown").to_string();
-    assert!(refused.contains("dut-setup.json"), "{refused}");
+    assert!(refused.contains("lower it and raise it anew"), "{refused}");
     bed::down("older").expect("down");
 }

@@ -322,7 +322,7 @@ fn markdown_is_a_summary_for_an_issue() {
         "| 64 B | 10 % (120 thousand frames/s) | wire | 2 | ",
         "**Simulated: 1518 B: no burst of up to ",
         "| 64 B | average | 4\u{202f}041 | - | 5\u{202f}100\u{202f}000 | - | 792 µs | 605 µs |",
-        "**Simulated: 64 B: not recovered: after the overload frames were lost at half of it to the end, in ",
+        "**Simulated: 64 B: not recovered: at half of the overload, frames were lost until the trial ended, in ",
         "| 64 B | 3 | not-recovered | - | 9\u{202f}000 | 0 | lossy: 9 000 frames lost |",
         "**Simulated: 64 B, 100 rules against plain: 231 ns more a frame for the router (211 to 251, 8 pairs): 31 % fewer frames/s.**",
         "| 64 B | plain | 1\u{202f}200\u{202f}000 | 1\u{202f}180\u{202f}000 to 1\u{202f}220\u{202f}000 | 520 | 511 to 529 |",

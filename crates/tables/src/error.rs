@@ -29,10 +29,10 @@ pub enum ReadError {
     #[error("open {0}: {1}")]
     Open(Source, io::Error),
     /// It cannot be read on, or does not unpack.
-    #[error("read {0}: {1}: {2} (--lenient keeps the routes before it)")]
+    #[error("read {0}: {1}: {2} (`mpps table read --lenient` keeps the routes before it)")]
     Read(Source, Place, io::Error),
     /// A record or line is not what it should be.
-    #[error("read {0}: {1}: {2} (--lenient keeps the undamaged routes)")]
+    #[error("read {0}: {1}: {2} (`mpps table read --lenient` keeps the undamaged routes)")]
     Damaged(Source, Place, String),
     /// No known format begins as this file does.
     #[error(

@@ -121,7 +121,7 @@ fn why_none(family: &str, left_out: &LeftOut) -> String {
         .map(|(class, count)| format!("{} {}", count.total(), class.name()))
         .collect();
     format!(
-        "left out: {}; see `mpps table read` and --keep-martians",
+        "left out: {}; see `mpps table read`; --keep-martians keeps private and reserved ones",
         classes.join(", ")
     )
 }

@@ -77,8 +77,8 @@ pub struct SimulateArgs {
     /// Simulate tester and router instead of a bed, to try goals and searches. This needs no rights. The router has
     /// capacity= (frames/s), ring= (frames), noise= (share of the capacity missing at worst) and loss= (of each frame).
     /// With wander= loss comes and goes with load (450k:600k:10%@900k). With stalls= the machine stalls, seen; with
-    /// pauses= the router pauses, unseen (length@share of the seconds). The tester has tester= (its ceiling, frames/s),
-    /// and chance has seed=
+    /// pauses= the router pauses, unseen (length@share of the seconds). tester= is the tester's ceiling (frames/s), and
+    /// seed= decides what chance decides
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Bed", value_parser = simulated,
           conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "filters", "dut_setup",
                                 "table", "dst_prefix", "networks", "management_traffic", "external", "receiver"])]

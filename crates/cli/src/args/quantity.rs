@@ -95,8 +95,7 @@ pub struct LossVerification {
 
 /// Loss verification: `2`, or `3:100`.
 pub fn loss_verification(text: &str) -> Result<LossVerification, String> {
-    let wrong = "give the trials of a load, at least 2, and after a colon the frames that a repeated one may lose: 2, \
-                 or 3:100";
+    let wrong = "give R, the trials at a load (2 or more), or R:Z: only a trial that lost at most Z frames is repeated";
     let (trials, lost) = text
         .split_once(':')
         .map_or((text, None), |(trials, lost)| (trials, Some(lost)));
@@ -398,7 +397,7 @@ mod tests {
         assert_eq!(loss_verification("2"), of(2, u64::MAX));
         assert_eq!(loss_verification("3:100"), of(3, 100));
         for text in ["1", "0", "", "2:", "2:many", "two"] {
-            assert!(loss_verification(text).expect_err(text).contains("3:100"));
+            assert!(loss_verification(text).expect_err(text).contains("R:Z"));
         }
     }
 

@@ -12,10 +12,10 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Reset", mut_args(on_a_bed))]
 pub struct ResetArgs {
-    /// The reset in each trial; may be given several times. With link the router's outgoing link goes down and up. With
-    /// routes the loaded routes, or that of the outgoing port, are flushed and loaded. With set-up the --dut-setup
-    /// script runs again. With process --process is killed, and --process-start runs. With program another XDP program
-    /// takes the place of that on the router's incoming port [default: each of these that the bed has, except program]
+    /// The reset in each trial; may be given several times. link: the router's outgoing link goes down and up. routes:
+    /// the loaded routes, or that of the outgoing port, are flushed and loaded. set-up: the --dut-setup script runs
+    /// again. process: the --process is killed, then --process-start runs. program: another XDP program takes the place
+    /// of that on the router's incoming port [default: each of these that the bed has, except program]
     #[arg(long, value_name = "NAME", value_parser = part)]
     pub reset: Vec<Part>,
     /// A process that the set-up script started, such as a routing daemon: its name in /proc/PID/comm. All of this name in

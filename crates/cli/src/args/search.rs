@@ -39,10 +39,9 @@ pub struct SearchArgs {
     /// [default: the preset's]
     #[arg(long, value_name = "GOALS", value_parser = goals)]
     pub goal: Vec<GoalsArg>,
-    /// Attributes of the goals: quick, csit or rfc2544. With quick trials take 1 s, up to 5 at a load and 25 in all;
-    /// the result is an estimate. With csit goals are ndr and pdr:0.5%, and trials take 1 s, up to 21 at a load; half
-    /// may exceed. With rfc2544 trials take 60 s and no loss is tolerated; the result is a throughput [default: quick;
-    /// from --time 60 on rfc2544]
+    /// Attributes of the goals. quick: trials of 1 s, up to 5 at a load and 25 in all; the result is an estimate. csit:
+    /// ndr and pdr:0.5%, trials of 1 s, up to 21 at a load; half may exceed. rfc2544: trials of 60 s without any loss;
+    /// the result is a throughput [default: quick; from --time 60 on rfc2544]
     #[arg(long, value_name = "NAME", value_parser = one_of(PRESETS), hide_possible_values = true)]
     pub preset: Option<Preset>,
     /// Search: mlr (MLRsearch, RFC 9971), or bisection (RFC 2544 section 26.1), which its own flags imply

@@ -14,8 +14,8 @@ pub struct ShowRecordArgs {
     /// One of its runs, by its name, or a cell of a campaign by its id; without this all of them, or the campaign
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
-    /// Predict what a frame would cost elsewhere, from this record of `mpps explain` alone. With freq=3.6GHz it has
-    /// another clock, with cores=8 several cores. With routes=2M it is at a place of the axis of its --sweep
+    /// Predict what a frame would cost elsewhere, from this record of `mpps explain` alone. freq=3.6GHz:
+    /// another clock. cores=8: several cores. routes=2M: a place on the axis of its --sweep
     #[arg(long, value_name = "WHAT=VALUE,...", value_parser = what_if, conflicts_with = "verbose")]
     pub what_if: Option<WhatIf>,
     /// Print the result as JSON, one object a run

@@ -14,10 +14,10 @@ use std::path::PathBuf;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Traffic")]
 pub struct TrafficArgs {
-    /// Frame sizes in octets, FCS included, measured one after the other (RFC 2544 section 9). Sizes are such as
-    /// 64,512, and a sweep is such as 64-1518/128. Mixes have the names imix (with IPv6 imix6), ams-ix-2015,
-    /// intel-2016, internet-2009 and internet-2009-approx. A mix of your own is such as mix:64=7,594=4,1518=1. An IMIX
-    /// genome in exact order is such as genome:aaafg (RFC 6985), or genome:aaA,A=594 with sizes of your own
+    /// Frame sizes in octets, FCS included, measured one after the other (RFC 2544 section 9). Sizes: 64,512. A sweep:
+    /// 64-1518/128. Mixes: imix (with IPv6 imix6), ams-ix-2015, intel-2016, internet-2009, internet-2009-approx. A mix
+    /// of your own: mix:64=7,594=4,1518=1. An IMIX genome in exact order (RFC 6985): genome:aaafg. With sizes of your
+    /// own: genome:aaA,A=594
     /// [default: 64,imix,1518; with IPv6 78,imix,1518]
     #[arg(long, value_name = "SIZES")]
     pub frame: Option<String>,
@@ -73,9 +73,8 @@ pub struct DestinationArgs {
     /// [default: 1M, or all there are; without routes to load one, the tester's own address]
     #[arg(long, value_name = "N", value_parser = count)]
     pub destinations: Option<u64>,
-    /// How to draw them. With per-prefix prefixes take turns, with per-address each address is as likely. With zipf:S
-    /// the k-th gets frames as 1 / k^S, with sequential they come in order, without chance. With missing they have no
-    /// route, so the DUT must drop the frames
+    /// How to draw them. per-prefix: prefixes take turns. per-address: all addresses are equally likely. zipf:S: the k-th
+    /// gets frames as 1 / k^S. sequential: in order, without chance. missing: no route, so the DUT must drop the frames
     /// [default: per-prefix; with --networks per-address]
     #[arg(long, value_name = "HOW")]
     pub draw: Option<Draw>,

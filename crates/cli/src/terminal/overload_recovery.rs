@@ -133,7 +133,7 @@ mod tests {
         for (recovered, wanted) in [
             (
                 Recovered::NotRecovered,
-                "64 B: not recovered: after the overload frames were lost",
+                "64 B: not recovered: at half of the overload, frames were lost",
             ),
             (
                 Recovered::NotOverloaded,

@@ -58,8 +58,12 @@ pub fn open(name: &str) -> Result<Bed, BedError> {
         journal: Some(journal),
         kept: true,
     };
-    // A bed of an earlier version lacks it. Its results could not say what was set up.
-    bed.set_up_script()?;
+    let older = |_| {
+        BedError::BadPlan(format!(
+            "bed {name} was raised by an earlier mpps, which kept no set-up script: lower it and raise it anew"
+        ))
+    };
+    bed.set_up_script().map_err(older)?;
     Ok(bed)
 }
 

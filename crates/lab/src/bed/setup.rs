@@ -2,6 +2,7 @@
 
 use super::{Bed, BedError, Side, names};
 use crate::clock::wait_until;
+use crate::hash::sha256;
 use crate::journal::Journal;
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::netns::NetNs;
@@ -9,7 +10,6 @@ use mpps_linux::spawn::{self, Terms};
 use mpps_linux::task::{self, Signal};
 use mpps_linux::{cpu, file, interrupt};
 use mpps_record::SetUpScript;
-use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -63,9 +63,8 @@ pub(super) fn ran(bed: &Bed) -> Result<Option<SetUpScript>, BedError> {
 fn note(script: &Path, journal: &Journal) -> Result<(), BedError> {
     let failed = |tried: &str| BedError::io(format!("{tried} set-up script {}", script.display()));
     let octets = std::fs::read(script).map_err(failed("read"))?;
-    let hash = Sha256::digest(&octets);
     let noted = SetUpScript {
-        sha256: hash.iter().map(|octet| format!("{octet:02x}")).collect(),
+        sha256: sha256(&octets),
         text: Some(String::from_utf8_lossy(&octets[..octets.len().min(TEXT)]).into_owned()),
         output: None,
     };

@@ -130,7 +130,7 @@ pub(super) fn lost_disturbed(trials: &[(Trial, Verdict)], load: Rate) -> Option<
             false => Weight::Unsure(9),
         },
         seen: format!(
-            "{lost} lost and {unsent} unsent frames in {times} do not count; they took {:.1} % of the time, and \
+            "{lost} lost and {unsent} unsent frames in {times} do not count; the disturbances took {:.1} % of the time, and \
             lossless trials lost no other frame",
             100.0 * share
         ),

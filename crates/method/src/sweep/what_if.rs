@@ -145,8 +145,8 @@ impl Basis {
                     let linear = "a frame costs the same on each core however many there are";
                     found.assumes.push(linear.to_owned());
                     found.distrust.push(
-                        "no sweep over cores was measured: locks, memory and queues may keep more cores from as much \
-                        more. The range does not contain that"
+                        "no sweep over cores was measured: locks, memory and queues may keep the rate from growing \
+                        with the cores. The range leaves that out"
                             .to_owned(),
                     );
                 }
@@ -220,8 +220,8 @@ impl Answer {
         ];
         self.assumes.push(format!(
             "the CPU-bound part scales with the clock ({:.2} to {:.2} GHz), the memory-bound part does not. \
-            {memory_ns:.0} ns are known to wait for memory. Of the rest the middle takes a half as waiting, and the \
-            range reaches from none of it to all",
+            {memory_ns:.0} ns are known to wait for memory. The middle counts half of the rest as waiting; the \
+            range goes from none to all",
             from / 1e9, to / 1e9
         ));
     }

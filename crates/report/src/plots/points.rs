@@ -58,7 +58,7 @@ fn drawn(
     Chart::new(
         title.to_owned(),
         format!(
-            "Bars: {}. At a hollow mark the router was not at its limit. A cross was not measured.",
+            "Bars: {}. At a hollow mark the router was not at its limit. A cross: not measured.",
             interval_name(rounds_of_points(points))
         ),
         Axis::new("routes or destinations", Scale::Counts, number::short),

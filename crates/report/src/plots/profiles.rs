@@ -38,7 +38,7 @@ pub fn stages(line: &ProfileLine) -> Option<Chart> {
         .map(|(style, (name, points))| Series::new(name, style, Kind::Bars, points));
     Chart::new(
         format!("{}: cost of a frame by stage", number::frame(&line.frame)),
-        "The load is the highest. Lines are 95 % intervals.",
+        "All costs are at the highest load. Lines are 95 % intervals.",
         Axis::new(
             "whose stages",
             Scale::Names(vec!["the router's".to_owned(), "the bed's".to_owned()]),

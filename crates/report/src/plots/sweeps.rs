@@ -28,7 +28,7 @@ pub fn sweep(line: &SweepLine) -> Option<Chart> {
     let x = Scale::fitting(points.iter().map(|point| point.value));
     Chart::new(
         format!("Cost of a frame over {}", noun(line)),
-        "The load is the highest. Lines are 95 % intervals. Points that were held out were not fitted.",
+        "All costs are at the highest load. Lines are 95 % intervals. Points that were held out were not fitted.",
         Axis::new("place on the axis", x, number::short),
         Axis::new(
             "CPU time of a frame",

@@ -133,7 +133,7 @@ pub fn recovery(size: &RecoveryLine) -> String {
         count(Recovered::NotOverloaded),
     ) {
         (lasting @ 1.., _) => format!(
-            "{frame}: not recovered: after the overload frames were lost at half of it to the end, in {lasting} of {all} trials{load}"
+            "{frame}: not recovered: at half of the overload, frames were lost until the trial ended, in {lasting} of {all} trials{load}"
         ),
         (0, 1..) => format!(
             "{frame}: no frame was lost at the overload, so there was nothing to recover from{load}"

@@ -203,7 +203,7 @@ fn loss_in_disturbances_is_told() {
     assert_eq!(
         seen(&[trial(3, 878, 0), lossy, trial(1, 0, 30)]).as_deref(),
         Some(
-            "878 lost and 30 unsent frames in 4 disturbances do not count; they took 2.0 % of the time, and lossless \
+            "878 lost and 30 unsent frames in 4 disturbances do not count; the disturbances took 2.0 % of the time, and lossless \
             trials lost no other frame"
         )
     );

@@ -58,23 +58,30 @@ pub(super) fn costing(
             grown.push(long.frame_ns - short.frame_ns);
             planted.push(long.spin_ns - short.spin_ns);
         }
-        let found = Interval::from_samples(&grown);
-        let narrow = |found: Interval| half(found) <= found.middle * NARROW;
-        if grown.len() >= PAIRS_MIN && found.is_some_and(narrow) {
+        let is_told = |found| is_narrow(found, NARROW) && !is_open(found, &planted);
+        if grown.len() >= PAIRS_MIN && Interval::from_samples(&grown).is_some_and(is_told) {
             break;
         }
     }
+    let found = Interval::from_samples(&grown);
+    let found =
+        found.filter(|&found| is_narrow(found, COST_WIDTH_MAX) && !is_open(found, &planted));
+    let found = found.ok_or(JobError::PairsApart { pairs })?;
     let planted = statistics::median(&planted).unwrap_or(f64::NAN);
-    let found = Interval::from_samples(&grown).ok_or(JobError::PairsApart { pairs })?;
-    let (tolerance, off) = (planted * COST_TOLERANCE, (found.middle - planted).abs());
-    // Nor does an interval that a cost within the tolerance may be in.
-    let is_open = off > tolerance && off - half(found) <= tolerance;
-    if half(found) > planted * COST_WIDTH_MAX || is_open {
-        return Err(JobError::PairsApart { pairs });
-    }
     let Ruler(fault, _, unit) = COST;
-    let ruler = Ruler(fault, tolerance, unit);
+    let ruler = Ruler(fault, planted * COST_TOLERANCE, unit);
     Ok(ruler.row(planted, found.middle))
+}
+
+fn is_narrow(found: Interval, share: f64) -> bool {
+    half(found) <= found.middle * share
+}
+
+/// Whether the cost found is outside the tolerance while its interval reaches into it.
+fn is_open(found: Interval, planted: &[f64]) -> bool {
+    let planted = statistics::median(planted).unwrap_or(f64::NAN);
+    let (tolerance, off) = (planted * COST_TOLERANCE, (found.middle - planted).abs());
+    off > tolerance && off - half(found) <= tolerance
 }
 
 fn half(interval: Interval) -> f64 {

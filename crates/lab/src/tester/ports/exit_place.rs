@@ -80,7 +80,7 @@ fn behind_hook(port: &Port) -> Result<Option<NoExit>, TesterError> {
 /// Our own programs that stand at a port's egress: the receiver, and a planted fault.
 const OURS: [&str; 2] = ["leave", "plant"];
 
-/// What of the router's own frames pass that leave by this port, in words: a queueing discipline, filter, program or chain.
+/// What the router has at this port's egress, in words: a wire's frames would pass it too.
 pub(crate) fn at_egress(port: &Port) -> mpps_linux::Result<Option<String>> {
     if let Some(kind) = port.queue()? {
         return Ok(Some(format!("the queueing discipline {kind}")));
@@ -95,7 +95,7 @@ pub(crate) fn at_egress(port: &Port) -> mpps_linux::Result<Option<String>> {
             return Ok(Some(format!("the program {other} at its egress")));
         }
         let chain = netfilter::has_egress_chain()?;
-        Ok(chain.then(|| "a chain of nftables at an egress".to_owned()))
+        Ok(chain.then(|| "an egress chain of nftables in its namespace".to_owned()))
     })?
 }
 
