@@ -219,10 +219,12 @@ impl<'a> View<'a> {
 fn set_up_line(run: &RunLine) -> Option<String> {
     let bed = run.bed.bed().filter(|_| run.job != "compare")?;
     let (name, script) = (bed.dut_setup.as_ref()?, bed.dut_setup_script.as_ref()?);
-    Some(format!(
-        "set-up script: {name}, sha256 {:.12}...\n",
-        script.sha256
-    ))
+    // Up to method version 19, the hash of a kept bed's is of the file at the time of the run.
+    let is_other = bed.kept == Some(true) && run.comparability.method_version < 20;
+    Some(match script.text {
+        Some(_) if !is_other => format!("set-up script: {name}, sha256 {:.12}...\n", script.sha256),
+        _ => format!("set-up script: {name}, when the bed was raised\n"),
+    })
 }
 
 #[cfg(all(test, feature = "measure"))]

@@ -143,8 +143,9 @@ fn modes_do_not_follow_a_lax_umask() {
         \"$MPPS\" throughput --quiet $SIMULATED --record r.jsonl >/dev/null
         stat -c \"%a\" r.jsonl ~/.local/state/mpps ~/.local/state/mpps/records/*",
     ));
-    let files = "600 mpps/um/dut-setup.err\n600 mpps/um/dut-setup.out\n\
-                 600 mpps/um/journal.jsonl\n600 mpps/um/plan.json\n";
+    let files = "600 mpps/um/dut-setup.err\n600 mpps/um/dut-setup.json\n\
+                 600 mpps/um/dut-setup.out\n600 mpps/um/journal.jsonl\n\
+                 600 mpps/um/plan.json\n";
     let beds = format!("755 mpps\n755 mpps/um\n{files}");
     assert_eq!(
         ended.stdout,

@@ -325,13 +325,19 @@ fn no_wire_leads_through_the_routers_egress() {
     let _receiver = tester(&bed, &traffic());
     // The receiver is ours.
     assert!(has_wire(&bed));
-    let nft = "nft add table netdev t && nft 'add chain netdev t e { type filter hook egress device mC priority 0; }'";
-    let added = router.run(|| Command::new("sh").args(["-ec", nft]).status());
-    if added
-        .expect("the namespace")
-        .is_ok_and(|ended| ended.success())
-    {
-        assert!(!has_wire(&bed), "nft");
+    let added = |device: &str| {
+        let nft = format!(
+            "nft add table netdev t && nft 'add chain netdev t e {{ type filter hook egress device {device} priority 0; }}'"
+        );
+        let ended = router.run(|| Command::new("sh").args(["-ec", &nft]).status());
+        ended
+            .expect("the namespace")
+            .is_ok_and(|ended| ended.success())
+    };
+    if added("lo") {
+        assert!(has_wire(&bed), "no frame leaves by lo");
+        in_dut(&bed, "nft delete table netdev t");
+        assert!(added("mC") && !has_wire(&bed), "nft");
         in_dut(&bed, "nft delete table netdev t");
     } else {
         println!("SKIP: needs nft with egress chains");

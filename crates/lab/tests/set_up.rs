@@ -67,6 +67,12 @@ fn the_script_that_ran_stays_with_the_bed() {
     fs::remove_file(&script).expect("remove");
     let kept = bed::open("edited").expect("open");
     assert_eq!(kept.set_up_script().expect("read"), Some(ran));
+    // Nor does another one run for it.
+    fs::write(&script, "echo second\n").expect("write");
+    let refused = bed::run_set_up(&kept).expect_err("changed").to_string();
+    assert!(refused.contains("was changed after"), "{refused}");
+    fs::write(&script, "echo first\n").expect("write");
+    bed::run_set_up(&kept).expect("the same");
     kept.lower().expect("lower");
     // A bed of an earlier version tells nothing of it: a result on it could not be compared.
     let bed = raise("older", "true\n");

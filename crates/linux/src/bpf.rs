@@ -111,7 +111,7 @@ struct EnableStatsAttr {
 }
 const _: () = assert!(size_of::<EnableStatsAttr>() == 8);
 
-/// The members of `union bpf_attr` for BPF_PROG_QUERY that we use.
+/// The members of `union bpf_attr` for BPF_PROG_QUERY. The kernel writes to the last whatever size it is given.
 #[repr(C)]
 #[derive(Default)]
 struct QueryAttr {
@@ -122,8 +122,12 @@ struct QueryAttr {
     prog_ids: u64,
     count: u32,
     pad: u32,
+    prog_attach_flags: u64,
+    link_ids: u64,
+    link_attach_flags: u64,
+    revision: u64,
 }
-const _: () = assert!(size_of::<QueryAttr>() == 32);
+const _: () = assert!(size_of::<QueryAttr>() == 64);
 
 /// The members of `union bpf_attr` for BPF_PROG_GET_FD_BY_ID.
 #[repr(C)]

@@ -168,7 +168,7 @@ mod tests {
                 &ChooseOptions::default()
             ),
             "rib.bz2: no IPv4 or IPv6 prefix is left to load (left out: 1 default route, 2 martian; see `mpps table \
-             read` and --keep-martians)"
+             read`; --keep-martians keeps private and reserved ones)"
         );
     }
 

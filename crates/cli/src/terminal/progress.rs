@@ -193,7 +193,7 @@ impl Size {
         }
     }
 
-    /// `64  search  1.380 Mfps  lossless to 1.310 Mfps, lossy from 1.450 Mfps  12 % disturbed  18 s left`
+    /// `64  search  1.380 Mfps  lossless to 1.310 Mfps, lossy from 1.450 Mfps  12 % disturbed, 2 void  18 s left`
     fn live(&self, load: Rate) -> String {
         let PhaseSeen { frames, name, .. } = &self.phase;
         let mut text = format!("{frames}  {name}  {load}");
@@ -204,6 +204,9 @@ impl Size {
         let disturbed = 100.0 * self.disturbed.as_secs_f64() / self.tried.as_secs_f64();
         if disturbed >= 0.5 {
             let _ = write!(text, "  {disturbed:.0} % disturbed");
+        }
+        if self.phase.void > 0 {
+            let _ = write!(text, ", {} void", self.phase.void);
         }
         let spent = self.begun.elapsed();
         let _ = match self.budget {

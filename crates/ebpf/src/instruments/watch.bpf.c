@@ -280,13 +280,17 @@ int BPF_PROG(exited, unsigned int vec_nr)
 	return serve(vec_nr, 0);
 }
 
+/* Threads that do the DUT's work, by their ids: as many as it has queues and CPUs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u32);
+	__type(value, u32);
+} dut_threads SEC(".maps");
+
 static __always_inline int is_dut_thread(u32 thread)
 {
-#pragma unroll
-	for (int n = 0; n < THREADS_MAX; n++)
-		if (threads[n] && threads[n] == thread)
-			return 1;
-	return 0;
+	return bpf_map_lookup_elem(&dut_threads, &thread) != NULL;
 }
 
 SEC("tp_btf/softirq_raise")

@@ -58,12 +58,7 @@ pub fn open(name: &str) -> Result<Bed, BedError> {
         journal: Some(journal),
         kept: true,
     };
-    let older = |_| {
-        BedError::BadPlan(format!(
-            "bed {name} was raised by an earlier mpps, which kept no set-up script: lower it and raise it anew"
-        ))
-    };
-    bed.set_up_script().map_err(older)?;
+    bed.set_up_script()?;
     Ok(bed)
 }
 

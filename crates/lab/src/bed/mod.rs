@@ -154,7 +154,7 @@ impl Bed {
     /// The set-up script with the text that ran, and the end of its output. `None`: no script ran.
     ///
     /// # Errors
-    /// A file in the bed's folder could not be read.
+    /// A file in the bed's folder could not be read, or an earlier version raised the bed.
     pub fn set_up_script(&self) -> Result<Option<SetUpScript>, BedError> {
         setup::ran(self)
     }

@@ -49,9 +49,13 @@ pub(super) fn ran(bed: &Bed) -> Result<Option<SetUpScript>, BedError> {
     else {
         return Ok(None);
     };
-    let path = journal.folder().join(SCRIPT_FILE);
-    let read = std::fs::read(&path).and_then(|text| Ok(serde_json::from_slice(&text)?));
-    let script: SetUpScript = read.map_err(BedError::io(format!("read {}", path.display())))?;
+    let older = || {
+        BedError::BadPlan(format!(
+            "bed {} was raised by an earlier mpps, which kept no set-up script: lower it and raise it anew",
+            bed.name
+        ))
+    };
+    let script = read_note(journal)?.ok_or_else(older)?;
     let output = output(bed).ok();
     Ok(Some(SetUpScript {
         output: output.map(|output| output.stdout + &output.stderr),
@@ -68,10 +72,29 @@ fn note(script: &Path, journal: &Journal) -> Result<(), BedError> {
         text: Some(String::from_utf8_lossy(&octets[..octets.len().min(TEXT)]).into_owned()),
         output: None,
     };
-    let noted = serde_json::to_string(&noted).map_err(io::Error::from);
-    // There is one where the script ran before.
-    let _removed = std::fs::remove_file(journal.folder().join(SCRIPT_FILE));
-    Ok(journal.put(SCRIPT_FILE, &noted.map_err(failed("describe"))?)?)
+    match read_note(journal)? {
+        None => {
+            let noted = serde_json::to_string(&noted).map_err(io::Error::from);
+            Ok(journal.put(SCRIPT_FILE, &noted.map_err(failed("describe"))?)?)
+        }
+        // It runs again, as part of a reset.
+        Some(ran) if ran.sha256 == noted.sha256 => Ok(()),
+        Some(_) => Err(BedError::BadPlan(format!(
+            "set-up script {} was changed after the bed was raised: lower the bed and raise it anew",
+            script.display()
+        ))),
+    }
+}
+
+/// What is known of the script that ran. `None`: none ran.
+fn read_note(journal: &Journal) -> Result<Option<SetUpScript>, BedError> {
+    let path = journal.folder().join(SCRIPT_FILE);
+    match std::fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read
+            .and_then(|text| Ok(Some(serde_json::from_slice(&text)?)))
+            .map_err(BedError::io(format!("read {}", path.display()))),
+    }
 }
 
 /// Reads the output of this bed's set-up script. Programs that it left running may still write.

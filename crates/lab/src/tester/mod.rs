@@ -132,14 +132,16 @@ impl<'bed> Tester<'bed> {
         let queries = traffic.queries_per_s;
         let management = queries.map(|per_s| Management::raise(bed, per_s));
         let cpus: Vec<usize> = bed.plan().cpus.all();
-        let working = threads.iter().map(|(tid, _)| *tid);
-        let kernel_threads: Vec<i32> = polling.into_iter().chain(working).collect();
+        let working: Vec<i32> = threads.iter().map(|(tid, _)| *tid).collect();
+        let kernel_threads: Vec<i32> = polling.into_iter().chain(working.clone()).collect();
         let other_tasks = OtherTasks::watch(&cpus, &kernel_threads, &router_tasks(bed))?;
         let timed = timed(&bed.plan().cpus).map(|between| Timed {
             between,
-            threads: threads.iter().map(|(tid, _)| *tid).collect(),
+            threads: working.clone(),
             clock: other_tasks.clock(),
         });
+        let watch = Watch::start(&cpus, timed.as_ref(), interfaces.stall_watch)?;
+        watch.except(&working)?;
         Ok(Self {
             bed,
             traffic: traffic.clone(),
@@ -148,7 +150,7 @@ impl<'bed> Tester<'bed> {
             receivers,
             management: management.transpose()?,
             ledger,
-            watch: Watch::start(&cpus, timed.as_ref(), interfaces.stall_watch)?,
+            watch,
             other_tasks,
             warm_up: Span::ZERO,
             forwards_at_most: None,

@@ -77,7 +77,7 @@ fn the_output_of_bgpdump_is_read_packed_or_not() {
 fn an_error_names_file_line_octet_and_content() {
     assert_eq!(
         error_of(b"1.0.0.0/8\n2.0.0.0/8\nthree\n4.0.0.0/8\n", false),
-        "read routes: line 3 at octet 20: not a prefix: `three` (--lenient keeps the undamaged routes)"
+        "read routes: line 3 at octet 20: not a prefix: `three` (`mpps table read --lenient` keeps the undamaged routes)"
     );
     let mixed = b"1.0.0.0/8\nTABLE_DUMP2|1|B|10.0.0.1|1|1.0.0.0/24|1\n";
     assert!(error_of(mixed, false).contains("line 2"));

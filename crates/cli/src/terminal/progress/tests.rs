@@ -115,7 +115,7 @@ fn the_live_line_has_bounds_and_time_left() {
     let (before, left) = live.rsplit_once("  ").expect("columns");
     assert_eq!(
         before,
-        "64  search  1.300 Mfps  lossless to 1.200 Mfps, lossy from 1.500 Mfps  25 % disturbed"
+        "64  search  1.300 Mfps  lossless to 1.200 Mfps, lossy from 1.500 Mfps  25 % disturbed, 1 void"
     );
     assert!(left.ends_with(" s left"), "{live}");
     assert_eq!(

@@ -71,6 +71,14 @@ impl Watch {
         })
     }
 
+    /// Takes no work of these threads for a stall. Only timers can tell it from one.
+    pub fn except(&self, threads: &[i32]) -> Result<(), TesterError> {
+        match &self.ticks {
+            Ticks::Timers(timers) => timers.except(threads),
+            Ticks::Threads(_) => Ok(()),
+        }
+    }
+
     /// Forgets what was seen, and waits until every CPU has ticked since.
     ///
     /// # Errors

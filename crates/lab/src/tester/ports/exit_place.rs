@@ -92,10 +92,10 @@ pub(crate) fn at_egress(port: &Port) -> mpps_linux::Result<Option<String>> {
         }
         let mut programs = bpf::attached(ifindex, LinkKind::TcxEgress)?.into_iter();
         if let Some(other) = programs.find(|name| !OURS.contains(&name.as_str())) {
-            return Ok(Some(format!("the program {other} at its egress")));
+            return Ok(Some(format!("another program at its egress ({other})")));
         }
-        let chain = netfilter::has_egress_chain()?;
-        Ok(chain.then(|| "an egress chain of nftables in its namespace".to_owned()))
+        let chain = netfilter::has_egress_chain(&port.name)?;
+        Ok(chain.then(|| "a chain of nftables at its egress".to_owned()))
     })?
 }
 

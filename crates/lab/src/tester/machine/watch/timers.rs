@@ -89,6 +89,14 @@ impl Timers {
         })
     }
 
+    /// Takes no work of these threads for a stall, however long they have soft interrupts off.
+    pub fn except(&self, threads: &[i32]) -> Result<(), TesterError> {
+        let map = &self.skel.maps.dut_threads;
+        let name =
+            |tid: &i32| maps::write(map, tid.unsigned_abs(), &1_u32, "name the DUT's threads");
+        threads.iter().try_for_each(name)
+    }
+
     /// Has everything older than this epoch forgotten, at the next tick of each CPU.
     pub fn begin(&self, epoch: u64) -> Result<(), TesterError> {
         maps::write(&self.skel.maps.epoch, 0, &epoch, "clear the machine watch")
