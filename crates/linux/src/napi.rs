@@ -9,11 +9,11 @@
 //! going off, but the thread does not: afterwards it is a new one, SCHED_OTHER and unpinned. So
 //! attach first, then set, then look the thread up and place it.
 
-use netlink_packet_core::{DefaultNla, Nla, NlaBuffer, NlasIterator, Parseable};
+use netlink_packet_core::DefaultNla;
 
 use crate::error::Result;
 use crate::links;
-use crate::netlink::{GenericRequest, Refusal, transact_generic};
+use crate::netlink::{GenericRequest, Refusal, transact_generic, value_of};
 use crate::netns;
 
 const GENL_ID_CTRL: u16 = 0x10;
@@ -105,18 +105,6 @@ pub(crate) fn family_id(name: &str) -> std::result::Result<u16, Refusal> {
 fn u32_of(attributes: &[u8], kind: u16) -> Option<u32> {
     let octets = value_of(attributes, kind)?;
     Some(u32::from_ne_bytes(octets.try_into().ok()?))
-}
-
-pub(crate) fn value_of(attributes: &[u8], kind: u16) -> Option<Vec<u8>> {
-    NlasIterator::new(attributes)
-        .flatten()
-        .filter_map(|nla: NlaBuffer<&[u8]>| DefaultNla::parse(&nla).ok())
-        .find(|nla| nla.kind() == kind)
-        .map(|nla| {
-            let mut value = vec![0; nla.value_len()];
-            nla.emit_value(&mut value);
-            value
-        })
 }
 
 #[cfg(test)]

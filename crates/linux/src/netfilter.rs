@@ -4,7 +4,7 @@ use netlink_packet_core::NLM_F_DUMP;
 use netlink_sys::protocols::NETLINK_NETFILTER;
 
 use crate::error::Result;
-use crate::netlink::{Raw, attributes, exchange};
+use crate::netlink::{Raw, attributes, exchange, value_of};
 use crate::netns;
 
 /// `NFNL_SUBSYS_NFTABLES` in the upper octet, `NFT_MSG_GETCHAIN` in the lower.
@@ -15,7 +15,7 @@ const NFTA_CHAIN_HOOK: u16 = 4;
 const NFTA_HOOK_HOOKNUM: u16 = 1;
 const NFTA_HOOK_DEV: u16 = 3;
 const NFTA_HOOK_DEVS: u16 = 4;
-/// The beginning of names (`veth*`), from Linux 6.16 on.
+/// The beginning of names, where the kernel takes `veth*`.
 const NFTA_DEVICE_PREFIX: u16 = 2;
 /// `NF_NETDEV_EGRESS`, in network order.
 const EGRESS: [u8; 4] = 1_u32.to_be_bytes();
@@ -49,10 +49,9 @@ pub fn has_egress_chain(interface: &str) -> Result<bool> {
 
 fn is_at_egress(chain: &[u8], interface: &str) -> bool {
     let own = chain.get(NETDEV.len()..).unwrap_or_default();
-    let mut hooks = attributes(own).filter(|(kind, _)| *kind == NFTA_CHAIN_HOOK);
-    hooks.any(|(_, hook)| {
-        let is_egress = |(kind, number)| kind == NFTA_HOOK_HOOKNUM && number == EGRESS;
-        attributes(hook).any(is_egress) && attributes(hook).any(|one| names(one, interface))
+    value_of(own, NFTA_CHAIN_HOOK).is_some_and(|hook| {
+        let is_egress = value_of(hook, NFTA_HOOK_HOOKNUM) == Some(&EGRESS);
+        is_egress && attributes(hook).any(|one| names(one, interface))
     })
 }
 
@@ -73,16 +72,9 @@ fn names((kind, value): (u16, &[u8]), interface: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::netlink::tests::attribute;
 
-    /// An attribute as the kernel sends it. `NLA_F_NESTED` is set where others are inside.
-    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-        let length = 4 + value.len();
-        let mut octets = [length as u16, kind].map(u16::to_ne_bytes).concat();
-        octets.extend(value);
-        octets.resize(length.next_multiple_of(4), 0);
-        octets
-    }
-
+    /// `NLA_F_NESTED` is set where other attributes are inside.
     fn chain(hook: [u8; 4], devices: &[u8]) -> Vec<u8> {
         let hook = [attribute(NFTA_HOOK_HOOKNUM, &hook), devices.to_vec()].concat();
         [

@@ -227,22 +227,28 @@ pub(crate) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> 
     })
 }
 
+/// The value of the first attribute of this kind.
+pub(crate) fn value_of(octets: &[u8], kind: u16) -> Option<&[u8]> {
+    let mut all = attributes(octets);
+    all.find(|(of, _)| *of == kind).map(|(_, value)| value)
+}
+
 /// The text of `NLMSGERR_ATTR_MSG` in an error's extended acknowledgement. The bytes are the
 /// request's header (16 octets, nothing more of it thanks to NETLINK_CAP_ACK), then attributes.
 pub(crate) fn explanation(after_code: &[u8]) -> Option<String> {
     const REQUEST_HEADER: usize = 16;
     const NLMSGERR_ATTR_MSG: u16 = 1;
-    let mut sent = attributes(after_code.get(REQUEST_HEADER..)?);
-    let (_, value) = sent.find(|(kind, _)| *kind == NLMSGERR_ATTR_MSG)?;
+    let value = value_of(after_code.get(REQUEST_HEADER..)?, NLMSGERR_ATTR_MSG)?;
     let text = value.split(|&b| b == 0).next().unwrap_or(value);
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+    /// An attribute as the kernel sends it, with its padding.
+    pub(crate) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
         let mut bytes = u16::try_from(4 + value.len())
             .unwrap()
             .to_ne_bytes()

@@ -3,8 +3,8 @@
 use netlink_packet_core::DefaultNla;
 
 use crate::error::Result;
-use crate::napi::{family_id, value_of};
-use crate::netlink::{GenericRequest, Refusal, transact_generic};
+use crate::napi::family_id;
+use crate::netlink::{GenericRequest, Refusal, transact_generic, value_of};
 use crate::netns;
 
 const NETDEV_CMD_QSTATS_GET: u8 = 12;
@@ -67,7 +67,7 @@ pub fn all() -> Result<Vec<QueueStats>> {
 
 /// `None`: the driver does not count the frames of this queue.
 fn describe(attributes: &[u8]) -> Option<QueueStats> {
-    let number = |kind| number(&value_of(attributes, kind)?);
+    let number = |kind| number(value_of(attributes, kind)?);
     let (direction, packets) = match number(NETDEV_A_QSTATS_QUEUE_TYPE)? {
         NETDEV_QUEUE_TYPE_RX => (Direction::Receive, NETDEV_A_QSTATS_RX_PACKETS),
         _ => (Direction::Transmit, NETDEV_A_QSTATS_TX_PACKETS),

@@ -3,8 +3,8 @@
 use netlink_packet_core::DefaultNla;
 
 use crate::error::Result;
-use crate::napi::{family_id, value_of};
-use crate::netlink::{GenericRequest, Refusal, transact_generic};
+use crate::napi::family_id;
+use crate::netlink::{GenericRequest, Refusal, transact_generic, value_of};
 use crate::{links, netns};
 
 const NETDEV_CMD_DEV_GET: u8 = 1;

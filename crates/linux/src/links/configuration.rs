@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::{index, object};
 use crate::error::{Error, Result};
-use crate::netlink::transact_raw;
+use crate::netlink::{attributes, transact_raw};
 use crate::setting::Setting;
 
 /// `struct ifaddrmsg`: family, prefix length, flags, scope, index.
@@ -128,7 +128,7 @@ impl Configuration {
 fn is_over(route: &[u8], index: u32, link: &str) -> Result<bool> {
     let protocol = route.get(5).copied().unwrap_or(RTPROT_KERNEL);
     let (mut over, mut object_id) = (false, false);
-    for (kind, value) in attributes(route) {
+    for (kind, value) in route_attributes(route) {
         match kind {
             libc::RTA_OIF => over = number(value, 0) == Some(index),
             RTA_NH_ID => object_id = true,
@@ -154,15 +154,8 @@ fn cannot_keep(link: &str, why: &str) -> Error {
 }
 
 /// Type and value of each attribute behind the header of a route.
-fn attributes(route: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
-    let mut rest = route.get(ROUTE_HEADER..).unwrap_or(&[]);
-    std::iter::from_fn(move || {
-        let length = usize::from(u16::from_ne_bytes([*rest.first()?, *rest.get(1)?]));
-        let kind = u16::from_ne_bytes([*rest.get(2)?, *rest.get(3)?]);
-        let value = rest.get(4..length)?;
-        rest = rest.get(length.next_multiple_of(4)..).unwrap_or(&[]);
-        Some((kind & 0x3fff, value))
-    })
+fn route_attributes(route: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    attributes(route.get(ROUTE_HEADER..).unwrap_or_default())
 }
 
 /// Interface indexes of the ways of RTA_MULTIPATH (`struct rtnexthop`).
@@ -195,7 +188,7 @@ fn with_route_index(body: &[u8], index: u32) -> Vec<u8> {
     if let Some(place) = route.get_mut(ROUTE_FLAGS..) {
         place.copy_from_slice(&flags.to_ne_bytes());
     }
-    for (kind, value) in attributes(body) {
+    for (kind, value) in route_attributes(body) {
         let own = index.to_ne_bytes();
         let value = match kind {
             libc::RTA_CACHEINFO => continue,
