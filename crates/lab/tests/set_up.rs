@@ -2,7 +2,7 @@
 
 use crate::host::alone;
 use crate::support;
-use mpps_lab::bed::{self, Bed, BedPlan, SetUpOutput};
+use mpps_lab::bed::{self, Bed, BedPlan};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -30,24 +30,26 @@ fn only_the_end_of_a_long_output_is_kept() {
     let file = Path::new("/run/mpps/long/dut-setup.out");
     let occupied = fs::metadata(file).expect("output").blocks() * 512;
     assert!(occupied <= 1 << 20, "{occupied} octets are occupied");
-    let output = bed.set_up_output().expect("read");
-    assert_eq!(output.stdout.len(), 64 << 10);
-    assert!(output.stdout.ends_with("xxxlast words\n"));
-    assert_eq!(output.stderr, "a complaint\n");
+    let script = bed.set_up_script();
+    let output = script.as_ref().and_then(|script| script.output.as_deref());
+    let output = output.expect("output");
+    let stdout = output.strip_suffix("a complaint\n").expect("errors last");
+    assert_eq!(stdout.len(), 64 << 10);
+    assert!(stdout.ends_with("xxxlast words\n"));
     // It stays with the bed.
     bed::keep(bed).expect("keep");
     let kept = bed::open("long").expect("open");
-    assert_eq!(kept.set_up_output().expect("read"), output);
+    assert_eq!(kept.set_up_script(), script);
     kept.lower().expect("lower");
 }
 
 #[test]
-fn without_a_script_there_is_no_output() {
-    if !support::can_run() || !alone("without_a_script_there_is_no_output") {
+fn without_a_script_there_is_none() {
+    if !support::can_run() || !alone("without_a_script_there_is_none") {
         return;
     }
     let bed = support::bed();
-    assert_eq!(bed.set_up_output().expect("read"), SetUpOutput::default());
+    assert_eq!(bed.set_up_script(), None);
     bed.lower().expect("lower");
 }
 
@@ -58,7 +60,7 @@ fn the_script_that_ran_stays_with_the_bed() {
         return;
     }
     let bed = raise("edited", "echo first\n");
-    let ran = bed.set_up_script().expect("read").expect("a script");
+    let ran = bed.set_up_script().expect("a script");
     assert_eq!(ran.text.as_deref(), Some("echo first\n"));
     assert_eq!(ran.output.as_deref(), Some("first\n"));
     let script = bed.plan().dut_setup.clone().expect("a path");
@@ -66,7 +68,7 @@ fn the_script_that_ran_stays_with_the_bed() {
     bed::keep(bed).expect("keep");
     fs::remove_file(&script).expect("remove");
     let kept = bed::open("edited").expect("open");
-    assert_eq!(kept.set_up_script().expect("read"), Some(ran));
+    assert_eq!(kept.set_up_script(), Some(ran));
     // Nor does another one run for it.
     fs::write(&script, "echo second\n").expect("write");
     let refused = bed::run_set_up(&kept).expect_err("changed").to_string();

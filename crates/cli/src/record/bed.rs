@@ -52,7 +52,7 @@ fn entry(bed: &Bed) -> record::Bed {
         cpus_shared: plan.cpus.shared(),
         filters: plan.filters,
         dut_setup: setup.map(|path| path.to_string_lossy().into_owned()),
-        dut_setup_script: bed.set_up_script().ok().flatten(),
+        dut_setup_script: bed.set_up_script(),
         external_ports: (plan.dut.planned().host_ports())
             .map(|ports| ports.map(str::to_owned).to_vec()),
         external_nics: nics.collect(),

@@ -54,7 +54,7 @@ fn entry(found: &Measured, plan: &VariantPlan, bed: Option<&Bed>, measure: Measu
     Variant {
         name: found.name.clone(),
         flags: plan.flags.clone(),
-        set_up: bed.and_then(|bed| bed.set_up_script().ok().flatten()),
+        set_up: bed.and_then(Bed::set_up_script),
         binary: None,
         overload_fps: whole_fps(found.overload),
         forwarding_fps: interval(&|turn| rate(&turn.overload)).map(rates),

@@ -32,7 +32,7 @@ pub fn against_line(line: &ProfileLine, plan: &Baseline, bed: &Bed) -> ProfileLi
     let mut line = line.clone();
     if let Some(against) = &mut line.against {
         against.flags.clone_from(&plan.flags);
-        against.set_up = bed.set_up_script().ok().flatten();
+        against.set_up = bed.set_up_script();
     }
     line
 }

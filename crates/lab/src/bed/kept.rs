@@ -1,6 +1,6 @@
 //! Kept beds: raised once, measured on many times, lowered by name.
 
-use super::{Bed, BedError, BedPlan, Change, names};
+use super::{Bed, BedError, BedPlan, Change, names, setup};
 use crate::clock::wait_for;
 use crate::journal::{self, Claim, Journal, JournalError, Mark, is_kept};
 use std::io;
@@ -50,15 +50,16 @@ pub fn open(name: &str) -> Result<Bed, BedError> {
     }
     let plan = read_plan(name)?;
     let stands = plan.dut.planned().find(&plan, name)?;
-    let bed = Bed {
+    let mut bed = Bed {
         name: name.to_owned(),
         plan,
         tester: stands.tester,
         dut: stands.dut,
+        script: None,
         journal: Some(journal),
         kept: true,
     };
-    bed.set_up_script()?;
+    bed.script = setup::noted(&bed)?;
     Ok(bed)
 }
 

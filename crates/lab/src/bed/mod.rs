@@ -32,9 +32,7 @@ pub(crate) use kernel::has_ipv6;
 pub use kernel::{connected, restore_exit};
 pub use plan::{BedPlan, Interfaces, RX_RING, RssKey};
 pub(crate) use setup::on_dut_cpus;
-pub use setup::{
-    SetUpOutput, check as check_set_up, check_start, run as run_set_up, run_start, shell,
-};
+pub use setup::{check as check_set_up, check_start, run as run_set_up, run_start, shell};
 
 use crate::dut::Dut;
 use crate::journal::{self, Journal, Mark};
@@ -68,6 +66,8 @@ pub struct Bed {
     /// The tester's ports: the first sends, the second receives. Both do both if frames go both ways.
     tester: [Port; 2],
     dut: Box<dyn Dut>,
+    /// The set-up script as it was when it ran; its output is read when it is asked for.
+    script: Option<SetUpScript>,
     /// `None` after the bed was lowered.
     journal: Option<Journal>,
     /// A kept bed stays when this is dropped.
@@ -143,20 +143,12 @@ impl Bed {
         self.put_back()
     }
 
-    /// The end of the set-up script's output. Empty without a script.
-    ///
-    /// # Errors
-    /// A file in the bed's folder could not be read.
-    pub fn set_up_output(&self) -> Result<SetUpOutput, BedError> {
-        setup::output(self)
-    }
-
     /// The set-up script with the text that ran, and the end of its output. `None`: no script ran.
-    ///
-    /// # Errors
-    /// A file in the bed's folder could not be read, or an earlier version raised the bed.
-    pub fn set_up_script(&self) -> Result<Option<SetUpScript>, BedError> {
-        setup::ran(self)
+    #[must_use]
+    pub fn set_up_script(&self) -> Option<SetUpScript> {
+        let script = self.script.clone()?;
+        let output = setup::output(self);
+        Some(SetUpScript { output, ..script })
     }
 
     /// Announces a change of a setting, which is put back with the bed at the latest.

@@ -16,16 +16,25 @@ pub(super) fn raise(plan: &BedPlan) -> Result<Bed, BedError> {
     let (name, mut journal) = begin(plan)?;
     match build(&name, plan, &mut journal) {
         Ok(built) => {
-            let bed = Bed {
+            let mut bed = Bed {
                 name,
                 plan: plan.clone(),
                 tester: built.tester,
                 dut: built.dut,
+                script: None,
                 journal: Some(journal),
                 kept: false,
             };
-            match filters::set(&bed).and_then(|()| setup::run(&bed)) {
-                Ok(()) => Ok(bed),
+            let set_up = || {
+                filters::set(&bed)?;
+                setup::run(&bed)?;
+                setup::noted(&bed)
+            };
+            match set_up() {
+                Ok(script) => {
+                    bed.script = script;
+                    Ok(bed)
+                }
                 Err(error) => Err(in_spite_of(error, bed.lower())),
             }
         }

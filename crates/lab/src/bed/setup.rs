@@ -26,27 +26,15 @@ const KEPT: u64 = 64 << 10;
 /// How often to look whether it has ended, or the user wishes to stop, ns.
 const LOOK_NS: u64 = 5_000_000;
 
-/// The last 64 KiB that a set-up script wrote to each stream. Octets that are not UTF-8 are replaced.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SetUpOutput {
-    /// Its standard output.
-    pub stdout: String,
-    /// Its standard error.
-    pub stderr: String,
-}
-
 /// Octets of a set-up script that a record repeats.
 const TEXT: usize = 64 << 10;
 /// What is known of it, in the bed's folder.
 const SCRIPT_FILE: &str = "dut-setup.json";
 
-/// The script that ran on this bed, with the end of its output. `None`: no script ran.
-pub(super) fn ran(bed: &Bed) -> Result<Option<SetUpScript>, BedError> {
-    let Some(journal) = bed
-        .journal
-        .as_ref()
-        .filter(|_| bed.plan.dut_setup.is_some())
-    else {
+/// What was noted of the script that ran on this bed. `None`: the bed has none.
+pub(super) fn noted(bed: &Bed) -> Result<Option<SetUpScript>, BedError> {
+    let script = bed.plan.dut_setup.as_ref();
+    let Some((_, journal)) = script.zip(bed.journal.as_ref()) else {
         return Ok(None);
     };
     let older = || {
@@ -55,12 +43,13 @@ pub(super) fn ran(bed: &Bed) -> Result<Option<SetUpScript>, BedError> {
             bed.name
         ))
     };
-    let script = read_note(journal)?.ok_or_else(older)?;
-    let output = output(bed).ok();
-    Ok(Some(SetUpScript {
-        output: output.map(|output| output.stdout + &output.stderr),
-        ..script
-    }))
+    read_note(journal)?.ok_or_else(older).map(Some)
+}
+
+/// The end of what its set-up script wrote, errors last. Programs that it left running may still write. `None`: it cannot be
+/// read.
+pub(super) fn output(bed: &Bed) -> Option<String> {
+    output_of(bed, SET_UP).ok().map(|streams| streams.concat())
 }
 
 /// Keeps the script's text beside the journal before it runs: the file may have another later.
@@ -97,27 +86,17 @@ fn read_note(journal: &Journal) -> Result<Option<SetUpScript>, BedError> {
     }
 }
 
-/// Reads the output of this bed's set-up script. Programs that it left running may still write.
-pub(super) fn output(bed: &Bed) -> Result<SetUpOutput, BedError> {
-    match bed.plan.dut_setup {
-        Some(_) => output_of(bed, SET_UP),
-        None => Ok(SetUpOutput::default()),
-    }
-}
-
-fn output_of(bed: &Bed, (_, [stdout, stderr]): Kind) -> Result<SetUpOutput, BedError> {
+/// The last [`KEPT`] octets of both streams. Octets that are not UTF-8 are replaced.
+fn output_of(bed: &Bed, (_, [stdout, stderr]): Kind) -> Result<[String; 2], BedError> {
     let Some(journal) = &bed.journal else {
-        return Ok(SetUpOutput::default());
+        return Ok(Default::default());
     };
     let tail = |name: &str| {
         let path = journal.folder().join(name);
         let read = File::open(&path).and_then(|file| tail(&file));
         read.map_err(BedError::io(format!("read {}", path.display())))
     };
-    Ok(SetUpOutput {
-        stdout: tail(stdout)?,
-        stderr: tail(stderr)?,
-    })
+    Ok([tail(stdout)?, tail(stderr)?])
 }
 
 /// The last [`KEPT`] octets of a file.
@@ -211,7 +190,7 @@ fn run_script(bed: &Bed, script: &Path, kind: Kind) -> Result<(), BedError> {
         Some(code) => format!("ended with exit code {code}"),
         None => "was killed by a signal".to_owned(),
     };
-    Err(fail(ended, last_lines(&output_of(bed, kind)?.stderr)))
+    Err(fail(ended, last_lines(&output_of(bed, kind)?[1])))
 }
 
 /// Whether a file can be a set-up script.
