@@ -67,14 +67,16 @@ pub struct DrawPlan {
 }
 
 /// No router forwards there, whoever has a route: "this network", loopback, multicast, reserved, and the networks of the
-/// bed's own addresses. What is left of 198.18.0.0/15 is a martian, which only a table of `--networks` holds.
-const NEVER_V4: [(u32, u8); 6] = [
+/// bed's own addresses with its broadcast address. What is left of 198.18.0.0/15 is a martian, which only a table of
+/// `--networks` holds.
+const NEVER_V4: [(u32, u8); 7] = [
     (0, 8),
     (127 << 24, 8),
     (224 << 24, 4),
     (240 << 24, 4),
     (0xc612_0000, 16),
     (0xc613_0000, 17),
+    (0xc613_ffff, 32),
 ];
 /// The same for IPv6: unspecified and loopback, link local, multicast, the bed's.
 const NEVER_V6: [(u128, u8); 4] = [
@@ -258,6 +260,16 @@ mod tests {
                 .to_string()
                 .contains("without a route")
         );
+    }
+
+    /// A router drops what goes to a broadcast address of its own network, whatever route there is.
+    #[test]
+    fn the_beds_broadcast_address_is_never_drawn() {
+        let upper = table(&["198.19.128.0/17"]);
+        let drawn = |count| Destinations::draw(&upper, "half", &wish(Draw::PerAddress, count));
+        let all = drawn(32_767).expect("all others");
+        assert!(!v4(&all).contains(&Ipv4Addr::new(198, 19, 255, 255)));
+        assert!(drawn(32_768).is_err());
     }
 
     #[test]
