@@ -45,18 +45,6 @@ pub enum FibError {
         /// Memory there is.
         free_octets: u64,
     },
-    /// More IPv6 routes than net.ipv6.route.max_size.
-    #[error(
-        "{routes} IPv6 routes and net.ipv6.route.max_size is {max_size}: raise it in the router's namespace (sysctl -w \
-         net.ipv6.route.max_size={})",
-        (*routes).max(1).next_power_of_two().saturating_mul(2)
-    )]
-    MaxSize {
-        /// IPv6 routes to load.
-        routes: usize,
-        /// The setting.
-        max_size: u64,
-    },
     /// Each nexthop object we may make exists.
     #[error(
         "no number is left for a nexthop object: clear the routes loaded before (mpps table clear)"
