@@ -197,8 +197,6 @@ pub struct BackToBack {
     pub lossy_frames: u64,
     /// Rate within the burst.
     pub burst_rate: Rate,
-    /// What the DUT forwards while the burst lasts (from its busy time).
-    pub service_rate: Rate,
     /// The burst less what was forwarded while it lasted, frames (the model of RFC 9004 section 3).
     pub buffer_frames: f64,
 }
@@ -292,13 +290,13 @@ fn burst(
 
 fn conclude(frames: u64, lossy_frames: u64, best: &Trial) -> BackToBack {
     let burst_rate = Rate::from_frames(frames, best.duration).unwrap_or_default();
+    // What the DUT forwards while the burst lasts, from its busy time.
     let service = best.ns_per_frame().map_or(0.0, |ns| 1e9 / ns);
     let forwarded = (service / burst_rate.fps().max(1.0)).min(1.0);
     BackToBack {
         frames,
         lossy_frames,
         burst_rate,
-        service_rate: Rate::from_fps(service),
         buffer_frames: frames as f64 * (1.0 - forwarded),
     }
 }
@@ -312,7 +310,6 @@ mod tests {
             frames,
             lossy_frames: frames + 10,
             burst_rate: Rate::from_fps(2e6),
-            service_rate: Rate::from_fps(1e6),
             buffer_frames: frames as f64 / 2.0,
         }
     }
