@@ -84,6 +84,18 @@ pub struct LoadLatency {
     pub bed: Option<PathLatency>,
 }
 
+impl LoadLatency {
+    /// The most that came where the tester could not offer the load; of the path with less, where neither could have it.
+    fn most_offered(&self) -> Option<Rate> {
+        let paths = [Some(&self.router), self.bed.as_ref()];
+        let most = paths
+            .into_iter()
+            .flatten()
+            .filter_map(PathLatency::most_offered);
+        most.min_by(|one, other| one.fps().total_cmp(&other.fps()))
+    }
+}
+
 /// The trials through one path, in their order.
 #[derive(Clone, Debug, Default)]
 pub struct PathLatency {
@@ -261,7 +273,7 @@ fn at_loads(
             (LatencyLoad::Share(_), None) => continue,
         };
         let at = at_load(tester, asked, load, plan.time, trials)?;
-        let most = at.router.most_offered();
+        let most = at.most_offered();
         loads.push(at);
         let lower = |lower| at_load(tester, LatencyLoad::At(lower), lower, plan.time, trials);
         loads.extend(highest(load, most, lower)?);
@@ -280,7 +292,7 @@ fn highest(
         let Some(came) = most else { break };
         lower = Rate::from_fps(came.min(lower).fps() * step);
         let at = measure(lower)?;
-        most = at.router.most_offered();
+        most = at.most_offered();
         highest = Some(LoadLatency {
             instead_of: Some(load),
             ..at
@@ -477,6 +489,28 @@ mod tests {
         assert_eq!((far.instead_of, tried), (Some(fps(1_000.0)), 5));
         assert!(far.load <= fps(500.0) && far.router.counted().next().is_some());
         assert_eq!(found(0.0).1, STEPS_DOWN.len());
+    }
+
+    #[test]
+    fn a_load_is_offered_to_router_and_bed_alike() {
+        let path = |verdict| PathLatency {
+            trials: vec![judged(10, verdict)],
+        };
+        let short = Verdict::NotOffered(Shortfall::LostAtReceiver(1));
+        let most = |router, bed: Option<Verdict>| {
+            let at = LoadLatency {
+                asked: LatencyLoad::At(Rate::from_fps(9.0)),
+                load: Rate::from_fps(9.0),
+                instead_of: None,
+                router: path(router),
+                bed: bed.map(path),
+            };
+            at.most_offered()
+        };
+        assert!(most(Verdict::Lossless, Some(short)).is_some());
+        assert!(most(short, Some(Verdict::Lossless)).is_some());
+        assert_eq!(most(Verdict::Lossless, Some(Verdict::Lossless)), None);
+        assert_eq!(most(Verdict::Lossless, None), None);
     }
 
     #[test]
