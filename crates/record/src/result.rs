@@ -184,6 +184,9 @@ pub struct Overload {
     /// alike, or if the readings do not explain them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_speed: Option<FullSpeed>,
+    /// Trials on which the maximum stands. Missing in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_forwarding_trials: Option<u32>,
     /// Trials left out because the CPUs were elsewhere in them.
     pub elsewhere_trials: Option<u32>,
     /// What a frame costs there; null where no wire can stand in for the router, or too few trials tell.

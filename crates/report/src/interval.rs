@@ -30,11 +30,15 @@ const fn rounds(overload_trials: &[u32], has_wire: bool) -> usize {
     overload_trials.len().div_ceil(if has_wire { 4 } else { 2 })
 }
 
-/// As [`rounds`], for each result of a run, without those in which the CPUs were elsewhere.
+/// Trials on which each result's maximum stands. In older records they are the rounds, without those in which the CPUs were
+/// elsewhere.
 pub fn rounds_of(run: &Run) -> impl Iterator<Item = usize> {
     let has_wire = run.trials.iter().any(|trial| trial.phase == Phase::Wire);
     let results = run.results.iter();
     results.map(move |result| {
+        if let Some(trials) = result.overload.max_forwarding_trials {
+            return trials as usize;
+        }
         // A record may lack its trials. A cost stands on trials through a wire.
         let has_wire = has_wire || result.overload.cost.is_some();
         let all = rounds(&result.stands_on.overload_trials, has_wire);
@@ -77,8 +81,11 @@ mod tests {
         run.add(line.clone());
         assert!(line.overload.cost.is_some());
         line.overload.elsewhere_trials = Some(2);
+        let mut told = line.clone();
+        told.overload.max_forwarding_trials = Some(7);
         run.add(line);
-        assert_eq!(rounds_of(&run).collect::<Vec<_>>(), [6, 4]);
+        run.add(told);
+        assert_eq!(rounds_of(&run).collect::<Vec<_>>(), [6, 4, 7]);
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub fn overload(
             .map(|fps| fps as u64),
         other_states: maximum.and_then(other_states),
         full_speed: saturated.full_speed.as_ref().map(full_speed),
+        max_forwarding_trials: maximum.map(|found| found.trials),
         elsewhere_trials: maximum.map(|found| found.elsewhere),
         cost: saturated.cost.as_ref().map(cost),
         exit_program_ns: program.map(|program| tenths(program.router_ns)),
