@@ -17,7 +17,7 @@ for line in trials:
     if line["kind"] == "trial":
         by_run.setdefault(line["run"], []).append(line)
 # Records and results come in the same order.
-names = [line["run"] for line in trials if line["kind"] == "run"]
+begun = [(line["run"], line["begun_utc"]) for line in trials if line["kind"] == "run"]
 
 
 def stolen(run):
@@ -33,19 +33,19 @@ def row(result, name):
         "most": most["median"], "low": most["low"], "high": most["high"], "busy": result["max_forwarding_busy_share"],
         "limit": result["max_forwarding_limited_by"], "distance": result.get("max_forwarding_cpu_distance_ns"),
         "work": result.get("max_forwarding_work_ns"),
-        "router": part("router_ns"), "bed": part("bed_ns"), "rate": result["rate_fps"], "stolen": stolen(name),
+        "router": part("router_ns"), "bed": part("bed_ns"), "rate": result["rate_fps"], "ended": result["limited_by"], "stolen": stolen(name),
     }
 
 
 rows = []
 print(f"{len(runs)} runs of `mpps throughput --frame 64`, one after the other.\n")
-print("| run | exit | s | max forwarding, Mfps | busy | limited by | router ns | bed ns | without loss, Mfps | CPU distance, ns | stolen |")
-print("|---|---|---|---|---|---|---|---|---|---|---|")
-for run, name in zip(runs, names):
+print("| run | begun | exit | s | max forwarding, Mfps | busy | limited by | router ns | bed ns | without loss, Mfps | search ended by | CPU distance, ns | stolen |")
+print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+for run, (name, at) in zip(runs, begun):
     result = (run["results"] or [{}])[0]
-    head = f"| {run['run']} | {run['exit_code']} | {run['took_s']:.0f} |"
+    head = f"| {run['run']} | {at[11:16]} | {run['exit_code']} | {run['took_s']:.0f} |"
     if not result.get("max_forwarding_fps"):
-        print(head + " none | | | | | | | |")
+        print(head + " none | | | | | | | | |")
         rows.append(None)
         continue
     r = row(result, name)
@@ -53,7 +53,7 @@ for run, name in zip(runs, names):
     number = lambda value, digits=0: "-" if value is None else f"{value:.{digits}f}"
     rate = "-" if r["rate"] is None else f"{r['rate'] / 1e6:.3f}"
     print(f"{head} {r['most'] / 1e6:.3f} ({r['low'] / 1e6:.3f} to {r['high'] / 1e6:.3f}) | {number(r['busy'], 3)} | {r['limit']} |"
-          f" {number(r['router'])} | {number(r['bed'])} | {rate} | {number(r['distance'])} | {r['stolen'] * 100:.1f} % |")
+          f" {number(r['router'])} | {number(r['bed'])} | {rate} | {r['ended']} | {number(r['distance'])} | {r['stolen'] * 100:.1f} % |")
 there = [r for r in rows if r]
 busy = [r for r in there if (r["busy"] or 0) >= 0.95]
 firsts = [(run["results"] or [{}])[0] for run in runs]
