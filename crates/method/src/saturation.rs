@@ -25,6 +25,8 @@ const OFTEN: f64 = 0.25;
 const STATES_APART: f64 = 1.1;
 /// Pairs of blocks needed for a cost: one pair has no interval.
 const PAIRS_MIN: usize = 2;
+/// The cost of a frame is more than the rate allows by a larger factor only if both are of different moments.
+const COST_APART: f64 = 1.1;
 
 /// The windows of one trial.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -196,6 +198,25 @@ impl Saturation {
         let ratio = fps / self.forwarding.middle;
         let is_apart = ratio.max(1.0 / ratio) > STATES_APART;
         (self.other_state_share > OFTEN && is_apart).then_some(fps)
+    }
+
+    /// What a frame costs if a CPU that does nothing else forwards so many frames/s; `None` where it had time left. The state
+    /// is known where the DUT has one CPU.
+    #[must_use]
+    pub fn ns_by_rate(&self, fps: f64) -> Option<f64> {
+        let busy = self.busy.filter(|busy| *busy >= BUSY)?;
+        self.state().map(|_| 1e9 * busy / fps)
+    }
+
+    /// Whether a frame cannot have cost so much at this rate. Less is no contradiction: the router's own tasks are in busy
+    /// time and in no frame's cost.
+    #[must_use]
+    pub fn contradicts(&self, total_ns: &Interval) -> bool {
+        let by_rate = [self.forwarding.low, self.forwarding.middle].map(|fps| self.ns_by_rate(fps));
+        let [Some(most), Some(middle)] = by_rate else {
+            return false;
+        };
+        total_ns.low > most && total_ns.middle > COST_APART * middle
     }
 
     /// Whether its interval is the range of windows, because trials are too few for one.
@@ -454,6 +475,35 @@ impl FrameCost {
         })
     }
 
+    /// What a frame costs in all, over the overloaded blocks of a router; with a state over their windows there.
+    #[must_use]
+    pub fn total_at(router: &[Block], place: Option<&Place>) -> Option<Interval> {
+        let here = |block: &Block| match place {
+            Some(place) => block.at(place),
+            None => Some(block.clone()),
+        };
+        let blocks = router.iter().filter_map(here);
+        let costs = blocks
+            .filter(Block::is_overloaded)
+            .filter_map(|block| block.ns_per_frame);
+        Interval::from_samples(&costs.collect::<Vec<f64>>())
+    }
+
+    /// The same router's part of another cost: the rest is the bed's.
+    #[must_use]
+    pub fn within_total(self, total_ns: Interval) -> Self {
+        let router = self.router_ns;
+        Self {
+            bed_ns: Interval {
+                low: total_ns.low - router.high,
+                middle: total_ns.middle - router.middle,
+                high: total_ns.high - router.low,
+            },
+            total_ns,
+            ..self
+        }
+    }
+
     /// With so much of the bed's part in the router's: what the receiver's program at the exit takes more through a wire,
     /// because there it is the first to read the frame's headers. Behind the router the router is.
     #[must_use]
@@ -604,6 +654,52 @@ mod tests {
         blocks[0].busiest = None;
         assert_eq!(Saturation::from_blocks(&blocks).unwrap().busy, None);
         assert_eq!(FrameCost::from_blocks(&blocks, &blocks, None), None);
+    }
+
+    #[test]
+    fn a_cost_may_contradict_the_rate() {
+        let within = |middle: f64, share: f64| {
+            interval((1.0 - share) * middle, middle, (1.0 + share) * middle)
+        };
+        let maximum = Saturation {
+            forwarding: within(1.71e6, 0.04),
+            busy: Some(0.999),
+            distance_ns: Some(68.0),
+            ..Saturation::default()
+        };
+        assert!(maximum.contradicts(&within(804.5, 0.18)));
+        // Less, intervals that meet, and hardly more.
+        for (total, share) in [(450.0, 0.05), (804.5, 0.3), (620.0, 0.01)] {
+            assert!(!maximum.contradicts(&within(total, share)), "{total}");
+        }
+        // A CPU with time left, and several CPUs.
+        let idle = Saturation {
+            busy: Some(0.9),
+            ..maximum
+        };
+        let several = Saturation {
+            distance_ns: None,
+            ..maximum
+        };
+        assert!(
+            ![idle, several]
+                .iter()
+                .any(|of| of.contradicts(&within(804.5, 0.18)))
+        );
+    }
+
+    #[test]
+    fn a_routers_part_stands_within_another_total() {
+        let cost = FrameCost::from_blocks(
+            &[block(&[1_000; 3], 480), block(&[1_000; 3], 490)],
+            &[block(&[1_000; 3], 420), block(&[1_000; 3], 430)],
+            None,
+        );
+        let cost = cost.expect("two pairs");
+        let here = cost.within_total(interval(350.0, 360.0, 380.0));
+        assert_eq!(here.router_ns, cost.router_ns);
+        assert_eq!((here.total_ns.middle, here.bed_ns.middle), (360.0, 300.0));
+        assert_eq!((here.bed_ns.low, here.bed_ns.high), (290.0, 320.0));
     }
 
     #[test]

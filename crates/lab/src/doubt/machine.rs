@@ -240,7 +240,7 @@ fn at_full_speed(found: &FullSpeed) -> String {
 
 fn no_cost(saturated: &Saturated) -> Option<Doubt> {
     let (wires, has_cost) = (saturated.wire_trials, saturated.cost.is_some());
-    (wires > 0 && !has_cost).then(|| Doubt {
+    (wires > 0 && !has_cost && saturated.withheld_ns.is_none()).then(|| Doubt {
         name: "no-cost",
         weight: Weight::Unsure(1),
         seen: format!(

@@ -55,6 +55,8 @@ pub struct Saturated {
     pub full_speed: Option<FullSpeed>,
     /// The cost of a frame: the bed's part and the router's. `None`: no wire can be laid, or too few trials tell.
     pub cost: Option<FrameCost>,
+    /// What a frame cost in all, ns, by trials that the rate contradicts: its parts are withheld.
+    pub withheld_ns: Option<f64>,
     /// Trials through a wire in the router's place.
     pub wire_trials: u32,
     /// The receiver's program at the DUT's exit. `None`: there is no such program, or it could not be timed.
@@ -151,9 +153,9 @@ impl Series {
     }
 }
 
-/// What a frame costs where the maximum forwarding rate was measured: of router and wire at little more than each carries,
-/// or at most. They are compared at the same overload, first at that of the maximum. At a higher one each frame costs more,
-/// because each loss takes the router time.
+/// What a frame costs at the load of the maximum forwarding rate: of router and wire at little more than each carries, or at
+/// most. With too few pairs there, the router's part is that of the other load, and the rest of the cost here is the bed's.
+/// At a higher load each frame costs more, with a wire as well: losses take time.
 fn cost(found: &Saturated, mut pairs: [(&Series, &Series); 2]) -> Option<FrameCost> {
     let maximum = found.maximum();
     if maximum == found.at_most.as_ref() {
@@ -163,20 +165,22 @@ fn cost(found: &Saturated, mut pairs: [(&Series, &Series); 2]) -> Option<FrameCo
         maximum.and_then(|one| one.place),
         maximum.and_then(|one| one.distance_ns),
     );
-    type AtPlace = fn(&[Block], &[Block], &Place) -> Option<FrameCost>;
+    type OfPairs<'a> = &'a dyn Fn(&[Block], &[Block]) -> Option<FrameCost>;
+    let at_maximum_or_other = |cost: OfPairs<'_>| {
+        let [here, other] = pairs.map(|(router, wire)| cost(&router.blocks, &wire.blocks));
+        let total = || FrameCost::total_at(&pairs[0].0.blocks, place.as_ref());
+        here.or_else(|| Some(other?.within_total(total()?)))
+    };
     let of_state = place.and_then(|place| {
-        let found = |cost: AtPlace| {
-            let mut pairs = pairs.iter();
-            pairs.find_map(|(router, wire)| cost(&router.blocks, &wire.blocks, &place))
-        };
-        found(FrameCost::at).or_else(|| found(FrameCost::beside_faster_wire))
+        at_maximum_or_other(&|router, wire| {
+            let beside_faster = || FrameCost::beside_faster_wire(router, wire, &place);
+            FrameCost::at(router, wire, &place).or_else(beside_faster)
+        })
     });
     // Where the tester cannot overload a wire, no window tells its cost: whole trials do.
     let of_trials = || {
-        let mut pairs = pairs.iter();
-        let whole = pairs.find_map(|(router, wire)| {
-            FrameCost::from_blocks(&router.blocks, &wire.blocks, distance)
-        });
+        let whole =
+            at_maximum_or_other(&|router, wire| FrameCost::from_blocks(router, wire, distance));
         whole.filter(|cost| place.is_none() || !cost.wire_overloaded)
     };
     of_state.or_else(of_trials)
@@ -281,8 +285,26 @@ pub fn measure(
         }
         sends = Rate::from_fps(widest).min(SENDER_MAX);
     }
-    let found = loads(&most, &little);
-    let cost = cost(&found, [(&little, &wire_little), (&most, &wire)]);
+    conclude(tester, [(&little, &wire_little), (&most, &wire)], sends)
+}
+
+/// What the trials through router and wire tell, at the lower overload and at the most that the sender can, which was so much.
+fn conclude(
+    tester: &mut Tester<'_>,
+    pairs: [(&Series, &Series); 2],
+    sends: Rate,
+) -> Result<Saturated, JobError> {
+    let [(little, wire_little), (most, wire)] = pairs;
+    let found = loads(most, little);
+    let cost = cost(&found, pairs);
+    let contradicts = |cost: &FrameCost| {
+        found
+            .maximum()?
+            .contradicts(&cost.total_ns)
+            .then_some(cost.total_ns.middle)
+    };
+    let withheld_ns = cost.as_ref().and_then(contradicts);
+    let cost = cost.filter(|_| withheld_ns.is_none());
     let carried = wire
         .saturation()
         .map(|found| Rate::from_fps(found.forwarding.middle));
@@ -301,6 +323,7 @@ pub fn measure(
     Ok(Saturated {
         wire_trials: (wire.blocks.len() + wire_little.blocks.len()) as u32,
         cost: cost.map(|cost| corrected(cost, exit_program.as_ref())),
+        withheld_ns,
         exit_program,
         ceiling: ceiling.unwrap_or(sends).min(SENDER_MAX),
         overloaded: most.lost() > 0,
@@ -545,6 +568,18 @@ mod tests {
             (full.router_ns.middle.round(), full.wire_overloaded),
             (1_500.0, true)
         );
+    }
+
+    /// The wire's parts of two loads differ by what losses take; the router's part does not.
+    #[test]
+    fn a_cost_is_at_the_load_of_the_maximum() {
+        let (little, none) = (series(1.2e6, 1e6, 1_000.0), Series::default());
+        let (most, wire) = (series(2e6, 0.9e6, 1_111.0), series(3e6, 2e6, 500.0));
+        let found = loads(&most, &little);
+        assert_eq!(found.maximum(), found.at_little_more.as_ref());
+        let cost = cost(&found, [(&little, &none), (&most, &wire)]).expect("a cost");
+        let parts = [cost.router_ns, cost.bed_ns, cost.total_ns].map(|part| part.middle.round());
+        assert_eq!(parts, [611.0, 389.0, 1_000.0]);
     }
 
     /// A full table: the router waits for memory, and the fixed piece of work takes longer in its trials alone.
