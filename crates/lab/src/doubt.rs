@@ -24,6 +24,7 @@ pub use frames::frame_doubts;
 pub(crate) use limit::DROPS_INSIDE;
 pub use limit::{ForwardingLimit, Reading, highest_allowed, overload_limit};
 pub use machine::{host_changed, other_run};
+pub use overload::fixed_overloaded;
 pub use profile::{ProfileDoubts, profile_doubts};
 pub use why_lost::{CatchUp, WhyLost};
 pub use work::{few_route_changes, work_doubts};

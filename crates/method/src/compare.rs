@@ -38,7 +38,7 @@ const LOOKS: [(usize, f64); 10] = [
 pub struct Turn {
     /// At the lower overload.
     pub overload: Block,
-    /// At the load that all variants carry.
+    /// At the load that all variants carry; one that overloads the DUT tells no cost there.
     pub fixed: Block,
 }
 
@@ -335,7 +335,9 @@ fn differences(base: &Turn, variant: &Turn, measure: Measure) -> Result<Differen
     let fixed = (&one_fixed, &other_fixed);
     let at_one = is_at_one(overloads);
     let is_like = is_at_one(fixed) || !at_one;
-    let fixed_costs = rates(fixed).filter(|_| is_like).and_then(|_| costs(fixed));
+    // At overload batches are larger, and a frame is cheaper.
+    let counts = is_like && base.fixed.is_carried() && variant.fixed.is_carried();
+    let fixed_costs = rates(fixed).filter(|_| counts).and_then(|_| costs(fixed));
     Ok(Differences {
         at_one,
         rate: (other / one).ln(),

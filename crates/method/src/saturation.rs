@@ -93,6 +93,12 @@ impl Block {
         is_overload((self.sent, self.lost), mean_rate(&self.windows))
     }
 
+    /// Whether the DUT took what was sent, and its CPU had time left.
+    #[must_use]
+    pub fn is_carried(&self) -> bool {
+        !self.is_saturated() && self.lost <= 1.0 - OVERLOADED
+    }
+
     /// Two trials in the state in which both were, where it is known what a frame took there, or the DUT's CPU was busy in all
     /// of both; else as they are.
     #[must_use]

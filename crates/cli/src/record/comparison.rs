@@ -4,7 +4,7 @@ use super::traffic::replayed_file;
 use super::trial::route_changes;
 use crate::plan::{ComparePlan, VariantPlan};
 use mpps_lab::bed::Bed;
-use mpps_lab::doubt::{Doubt, few_route_changes};
+use mpps_lab::doubt::{Doubt, few_route_changes, fixed_overloaded};
 use mpps_lab::jobs::compare::{Measured, Outcome};
 use mpps_lab::line::{cost, difference, doubt, rates, whole_fps};
 use mpps_method::compare::{Measure, Turn, rate};
@@ -35,10 +35,12 @@ pub fn comparison_line(outcome: &Outcome, plan: &ComparePlan, beds: &[Bed]) -> C
     }
 }
 
-/// The doubts about a variant's trials, and whether it had fewer route changes than were asked for.
+/// The doubts about a variant's trials, whether it had fewer route changes than were asked for, and whether the fixed
+/// load was too much for it.
 fn doubts(found: &Measured) -> impl Iterator<Item = record::Doubt> {
     let few = few_route_changes(found.route_changes);
-    few.into_iter().chain(found.doubts.clone()).map(|one| {
+    let more = few.into_iter().chain(fixed_overloaded(&found.turns));
+    more.chain(found.doubts.clone()).map(|one| {
         let seen = format!("{}: {}", found.name, one.seen);
         doubt(&Doubt { seen, ..one })
     })
@@ -49,6 +51,7 @@ fn entry(found: &Measured, plan: &VariantPlan, bed: Option<&Bed>, measure: Measu
         let samples: Vec<f64> = found.turns.iter().filter_map(of).collect();
         Interval::from_samples(&samples)
     };
+    let fixed_cost = |turn: &Turn| turn.fixed.ns_per_frame.filter(|_| turn.fixed.is_carried());
     let trials = |place: usize| found.trials.iter().map(|pair| pair[place]).collect();
     let replayed = plan.traffic.route_changes.as_deref();
     Variant {
@@ -59,7 +62,7 @@ fn entry(found: &Measured, plan: &VariantPlan, bed: Option<&Bed>, measure: Measu
         overload_fps: whole_fps(found.overload),
         forwarding_fps: interval(&|turn| rate(&turn.overload)).map(rates),
         ns_per_frame: interval(&|turn| turn.overload.ns_per_frame).map(cost),
-        fixed_ns_per_frame: interval(&|turn| turn.fixed.ns_per_frame).map(cost),
+        fixed_ns_per_frame: interval(&fixed_cost).map(cost),
         overload_trials: trials(0),
         fixed_trials: trials(1),
         replayed: replayed.map(replayed_file),

@@ -4,6 +4,7 @@ use super::limit::{DROPS_INSIDE, lossy_at};
 use super::machine::QUIETER;
 use super::{Doubt, Weighed, Weight};
 use crate::search::saturation::Saturated;
+use mpps_method::compare::Turn;
 use mpps_method::distance::At;
 use mpps_method::interval::RUNS_APART;
 use mpps_method::limit::BUSY;
@@ -157,6 +158,22 @@ fn below_median(maximum: &Saturation, mean_fps: f64) -> Option<Doubt> {
         ),
         why: "Now and then it forwards less or nothing: a task of its own has its CPU, or a timer stops it. The maximum is that of the time between.",
         next: "Look for the router's own tasks among the doubts and in the record (`dut_tasks`). Quote the average for a router that is always so.",
+    })
+}
+
+/// The load that all variants of a comparison carry was too much for this one in some turns.
+#[must_use]
+pub fn fixed_overloaded(turns: &[Turn]) -> Option<Doubt> {
+    let overloaded = turns.iter().filter(|turn| !turn.fixed.is_carried()).count();
+    (overloaded > 0).then(|| Doubt {
+        name: "fixed-load-overloads",
+        weight: Weight::Unsure(9),
+        seen: format!(
+            "in {overloaded} of {} trials at the fixed load the router lost over 0.5 % of the frames, or its CPU had no time left",
+            turns.len()
+        ),
+        why: "A frame is cheaper at overload, so these trials do not count for the cost at the fixed load.",
+        next: "Run again when the machine is quieter.",
     })
 }
 

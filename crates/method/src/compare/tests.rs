@@ -189,6 +189,24 @@ fn pairs_that_do_not_compare_are_left_out() {
 }
 
 #[test]
+fn a_fixed_load_that_overloads_has_no_cost() {
+    let lossy = |block: &mut Block| block.lost = 0.03;
+    let busy = |block: &mut Block| block.busiest = Some(1.0);
+    for change in [lossy as fn(&mut Block), busy] {
+        let mut comparison = Comparison::new(RULE);
+        for pair in 0..12 {
+            let mut turns = [turn(700.0), turn(931.0)];
+            if pair < 4 {
+                change(&mut turns[pair % 2].fixed);
+            }
+            comparison.add(&turns[0], &turns[1]);
+        }
+        let found = comparison.end();
+        assert_eq!((found.pairs, found.fixed_pairs), (12, 8));
+    }
+}
+
+#[test]
 fn costs_tell_where_the_tester_ends_first() {
     let rule = Rule {
         measure: Measure::Cost,

@@ -2,6 +2,7 @@ use super::super::tests::bound_by_loss;
 use super::super::{Gated, Surroundings};
 use super::*;
 use mpps_method::interval::Interval;
+use mpps_method::saturation::Block;
 use mpps_method::{Counts, Direction, Stability};
 
 #[test]
@@ -204,4 +205,24 @@ fn a_mean_below_the_median_is_doubted() {
         )
     );
     assert_eq!(seen(2.5e6), None);
+}
+
+#[test]
+fn a_fixed_load_that_overloads_is_doubted() {
+    let turn = |lost, busy| Turn {
+        fixed: Block {
+            lost,
+            busiest: Some(busy),
+            ..Block::default()
+        },
+        ..Turn::default()
+    };
+    let carried = [turn(0.0, 0.8), turn(0.004, 0.9)];
+    assert_eq!(fixed_overloaded(&carried), None);
+    let doubt = fixed_overloaded(&[turn(0.03, 0.8), turn(0.0, 0.99), carried[0].clone()]);
+    let seen = doubt.expect("a doubt").seen;
+    assert!(
+        seen.starts_with("in 2 of 3 trials at the fixed load"),
+        "{seen}"
+    );
 }
