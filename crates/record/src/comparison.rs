@@ -255,7 +255,7 @@ impl Difference {
                 let (low, high) = (low * 100.0, high * 100.0);
                 write!(
                     f,
-                    "not decided: {low:+.1} to {high:+.1} % {what}, wider than asked"
+                    "not decided: {low:+.1} to {high:+.1} % {what}, neither beyond what equal set-ups differ by nor within what was asked"
                 )?;
             }
             None => f.write_str("not decided: too few pairs count")?,
@@ -355,8 +355,8 @@ mod tests {
         };
         assert_eq!(
             wide.to_string(),
-            "not decided: -1.2 to +3.4 % frames/s, wider than asked (15 pairs; left out: 0 disturbed, 0 in changing \
-             states of the machine, 0 not overloaded)"
+            "not decided: -1.2 to +3.4 % frames/s, neither beyond what equal set-ups differ by nor within what was \
+             asked (15 pairs; left out: 0 disturbed, 0 in changing states of the machine, 0 not overloaded)"
         );
     }
 }

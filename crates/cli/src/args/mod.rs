@@ -70,7 +70,7 @@ mod tune_apply;
 #[cfg(feature = "measure")]
 mod tune_measure;
 
-pub use compare::{CompareArgs, FinishedArgs};
+pub use compare::{CompareArgs, FinishedArgs, WITHIN};
 pub use generate::{CompletionsArgs, ManArgs};
 pub use limits::LimitsArgs;
 pub use records::{PruneArgs, RecordsArgs, RecordsVerb};

@@ -2,10 +2,10 @@
 
 use super::sending::Sending;
 use super::{BedWish, DestinationPlan};
-use crate::args::{CompareArgs, WithSetUps};
+use crate::args::{CompareArgs, WITHIN, WithSetUps};
 use anyhow::{Context, Error, Result, bail, ensure};
 use mpps_lab::bed::BedPlan;
-use mpps_lab::jobs::compare::{self, ALIKE};
+use mpps_lab::jobs::compare;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
 use mpps_report::number::percent_given;
@@ -101,9 +101,12 @@ impl ComparePlan {
             };
             alike("CPUs", cpus(other) == cpus(first))?;
         }
-        let (within, fail_if_slower) = (args.finished.within, args.finished.fail_if_slower);
-        check_share("--within", within, ALIKE)?;
-        check_share("--fail-if-slower", fail_if_slower.unwrap_or(ALIKE), ALIKE)?;
+        let has_routes = variants.iter().any(|one| one.destinations.is_some());
+        let alike = compare::alike(has_routes);
+        let within = args.finished.within.unwrap_or(WITHIN.max(alike));
+        let fail_if_slower = args.finished.fail_if_slower;
+        check_share("--within", within, alike)?;
+        check_share("--fail-if-slower", fail_if_slower.unwrap_or(alike), alike)?;
         Ok(Self {
             how: compare::ComparePlan {
                 within,

@@ -1,7 +1,7 @@
 //! `mpps compare A.jsonl B.jsonl`: results of two runs, where they can be compared.
 
 use super::record_file;
-use crate::args::FinishedArgs;
+use crate::args::{FinishedArgs, WITHIN};
 use crate::exit::Exit;
 use crate::profile_change::{exit, profile_change};
 use crate::terminal;
@@ -69,7 +69,7 @@ pub fn run(args: &FinishedArgs, json: bool) -> Result<Exit> {
     );
     let may_differ: Vec<&str> = args.may_differ.iter().map(String::as_str).collect();
     let terms = Terms {
-        within: args.within,
+        within: args.within.unwrap_or(WITHIN),
         alike: RUNS_ALIKE,
         may_differ: &may_differ,
     };

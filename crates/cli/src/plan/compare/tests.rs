@@ -64,6 +64,24 @@ fn a_variants_flags_override_those_of_all() {
 }
 
 #[test]
+fn a_table_raises_the_least_that_is_found() {
+    let of_all = ["--a=none", "--b=none", "--networks", "256"];
+    let of_one = ["--a=none", "--b=--networks 256"];
+    for words in [&of_all[..], &of_one] {
+        let within = |more: &[&str]| Ok(plan(&[words, more].concat())?.how.within);
+        assert_eq!(
+            within(&[]).map_err(|error: Error| error.to_string()),
+            Ok(0.03)
+        );
+        for flag in ["--within", "--fail-if-slower"] {
+            let error = within(&[flag, "2%"]).expect_err("refused");
+            let wanted = format!("{flag} 2 %: differences up to 3 % count as none here");
+            assert!(error.to_string().contains(&wanted), "{error}");
+        }
+    }
+}
+
+#[test]
 fn a_variant_that_cannot_be_is_named() {
     for (words, wanted) in [
         (
