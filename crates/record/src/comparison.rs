@@ -231,21 +231,27 @@ impl Difference {
                 "{median:.0} ns {word} a frame for the router ({low:.0} to {high:.0}{pairs})"
             )?;
         }
-        let Some(rate) = rate else {
-            return f.write_str(
-                ", frames/s not compared: the tester reached its limit before the router",
-            );
-        };
-        let (percent, word) = (rate.median.abs() * 100.0, more(rate.median, "fewer"));
-        if cost.is_some() {
-            let digits = usize::from(percent < 9.95);
-            return write!(f, ": {percent:.digits$} % {word} frames/s");
+        // Where the tester ended first, a cost that was told says it all.
+        let told = self.decides().filter(|_| cost.is_none() || rate.is_some());
+        if let Some((change, what)) = told {
+            let less = if rate.is_some() { "fewer" } else { "less" };
+            let (percent, word) = (change.median.abs() * 100.0, more(change.median, less));
+            if cost.is_some() {
+                let digits = usize::from(percent < 9.95);
+                return write!(f, ": {percent:.digits$} % {word} frames/s");
+            }
+            let (low, high) = (change.low * 100.0, change.high * 100.0);
+            write!(
+                f,
+                "{percent:.1} % {word} {what} ({low:+.1} to {high:+.1} %{pairs})"
+            )?;
         }
-        let (low, high) = (rate.low * 100.0, rate.high * 100.0);
-        write!(
-            f,
-            "{percent:.1} % {word} frames/s ({low:+.1} to {high:+.1} %{pairs})"
-        )
+        match rate {
+            Some(_) => Ok(()),
+            None => f.write_str(
+                ", frames/s not compared: the tester reached its limit before the router",
+            ),
+        }
     }
 
     fn not_decided(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -326,6 +332,17 @@ mod tests {
             by_cost.to_string(),
             "30 ns less a frame for the router (20 to 40), frames/s not compared: the tester reached \
              its limit before the router"
+        );
+        // Of two records the router's part may hold 0 where the whole cost does not.
+        let by_share = Difference {
+            cost_ns: interval(-4.0, 30.0, 64.0),
+            cost_change: interval(0.012, 0.031, 0.045),
+            ..by_cost
+        };
+        assert_eq!(
+            by_share.to_string(),
+            "3.1 % more CPU time a frame (+1.2 to +4.5 %), frames/s not compared: the tester reached its limit \
+             before the router"
         );
     }
 
