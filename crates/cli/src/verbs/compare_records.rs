@@ -41,8 +41,8 @@ const SHOWN: usize = 4;
 const SHORT: usize = 32;
 /// Conditions that no flag decides: the machine's state while the maximum was measured.
 const STATE: [&str; 2] = ["max_forwarding_cpu_distance_ns", "max_forwarding_work_ns"];
-/// Of a frame size that only one record has.
-const NO_SIZE: Refusal = Refusal::Lacks("result of this frame size");
+/// Of a frame size, point or profile that only one record has.
+const MISSING: Refusal = Refusal::Lacks("such result");
 
 /// Compares the last run of the second record with that of the first.
 ///
@@ -150,7 +150,7 @@ impl Finished {
     }
 }
 
-/// Each frame size and point that both have.
+/// Each frame size, point and profile; refused where only one of both has it.
 fn compare(
     one: &Run,
     other: &Run,
@@ -201,10 +201,17 @@ fn compare(
             compared.push((number::frame(&profile.frame), alike.map(found)));
         }
     }
-    let is_common = |(_, found): &Compared| !matches!(found, Err(NO_SIZE));
+    compared.extend(missing(&one.results, &other.results, |result| {
+        number::frame(&result.frame)
+    }));
+    compared.extend(missing(&one.points, &other.points, point_name));
+    compared.extend(missing(&one.profiles, &other.profiles, |profile| {
+        number::frame(&profile.frame)
+    }));
+    let is_common = |(_, found): &Compared| !matches!(found, Err(MISSING));
     ensure!(
         compared.iter().any(is_common),
-        "the two records have no frame size in common: measure one of them again with --frame of the other"
+        "the two records have no frame size or point in common: measure one of them again with --frame of the other"
     );
     Ok(compared)
 }
@@ -227,13 +234,15 @@ fn results(
             ));
         }
     }
-    let sizes = |lines: &[ResultLine]| -> BTreeSet<String> {
-        lines.iter().map(|line| line.frame.clone()).collect()
-    };
-    let (one, other) = (sizes(one), sizes(other));
-    let missing = one.symmetric_difference(&other);
-    compared.extend(missing.map(|size| (number::frame(size), Err(NO_SIZE))));
     compared
+}
+
+/// What only one record has.
+fn missing<T>(one: &[T], other: &[T], name: fn(&T) -> String) -> Vec<Compared> {
+    let names = |lines: &[T]| -> BTreeSet<String> { lines.iter().map(name).collect() };
+    let (one, other) = (names(one), names(other));
+    let missing = one.symmetric_difference(&other);
+    missing.map(|name| (name.clone(), Err(MISSING))).collect()
 }
 
 fn point_name(point: &PointLine) -> String {
@@ -342,5 +351,49 @@ fn with_values(name: &str, first: &Run, second: &Run) -> String {
     match value(first).zip(value(second)) {
         Some((one, other)) => format!("{name} ({one}, {other})"),
         None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::ProfileLine;
+
+    /// A run of profiles of these frame sizes and a point of so many routes.
+    fn run(frames: &[&str], asked_routes: u64) -> Run {
+        let golden = include_str!("../../../record/tests/golden/run.jsonl");
+        let begin = golden.lines().next().expect("a first line");
+        let mut run = Run::new("a run");
+        run.add(serde_json::from_str::<RunLine>(begin).expect("a run"));
+        run.add(PointLine {
+            frame: Some("64".to_owned()),
+            asked_routes,
+            ..PointLine::default()
+        });
+        for frame in frames {
+            run.add(ProfileLine {
+                frame: (*frame).to_owned(),
+                ..ProfileLine::default()
+            });
+        }
+        run
+    }
+
+    #[test]
+    fn what_only_one_record_has_is_refused() {
+        let terms = Terms {
+            within: WITHIN,
+            alike: RUNS_ALIKE,
+            may_differ: &[],
+        };
+        let one = run(&["64"], 10);
+        let other = run(&["64", "1518"], 20);
+        let mut compared = compare(&one, &other, terms, None).expect("a common size");
+        compared.retain(|(_, found)| matches!(found, Err(MISSING)));
+        let names: Vec<String> = compared.into_iter().map(|(name, _)| name).collect();
+        let point = |routes| format!("64 B, {routes} routes, 0 destinations ()");
+        assert_eq!(names, [point(10), point(20), "1518 B".to_owned()]);
+        let nothing = compare(&one, &run(&["1518"], 20), terms, None);
+        assert!(nothing.is_err());
     }
 }
