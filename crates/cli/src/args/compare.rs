@@ -42,7 +42,8 @@ pub struct FinishedArgs {
         arg(value_names = ["A.jsonl", "B.jsonl"], num_args = 2, required = true)
     )]
     pub records: Vec<PathBuf>,
-    /// A difference smaller than this need not be found: the run ends when the interval lies within it. By default 2%, and
+    /// A difference smaller than this need not be found: the run ends when the interval lies within it. A difference that
+    /// was found ends the run when half of its interval is at most this, or a fifth of the difference. By default 2%, and
     /// 3% where a variant has destinations, as with --table: so far equal set-ups differ there
     #[arg(long, value_name = "PERCENT", value_parser = share, help_heading = "Comparison")]
     pub within: Option<f64>,
