@@ -1,6 +1,6 @@
 //! Markdown, CSV, OpenMetrics and plots of good and hostile records, read back by strict parsers.
 
-use crate::support::{campaign, csv, curve, faults, file, golden, lines, source, spoilt};
+use crate::support::{campaign, csv, curve, faults, file, golden, lines, page, source, spoilt};
 use mpps_record::{CurveLine, PointLine};
 use mpps_report::{Gathered, loss_picture, markdown, openmetrics, scale_picture};
 use std::collections::HashSet;
@@ -443,5 +443,16 @@ fn no_text_is_a_formula() {
     ] {
         let all = Gathered::new(vec![source(text, golden().as_bytes())]);
         assert_eq!(rows(&csv(&all))[1][0], cell);
+    }
+}
+
+#[test]
+fn only_differences_hold_in_19_of_20() {
+    let page = page(vec![source("run.jsonl", lines::comparisons().as_bytes())]);
+    for note in [
+        "Lines show the interval of a variant by itself.",
+        "They hold in 19 of 20 comparisons.",
+    ] {
+        assert_eq!(page.matches(note).count(), 2, "{note}");
     }
 }

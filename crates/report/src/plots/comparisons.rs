@@ -2,6 +2,7 @@
 
 use super::frames::rate_axis;
 use crate::chart::{Axis, Chart, Kind, Point, STYLES, Series};
+use crate::interval::interval_name;
 use crate::number;
 use crate::scale::Scale;
 use mpps_record::{ComparisonLine, Interval, Variant};
@@ -14,27 +15,31 @@ const ROOM: f64 = 0.4;
 /// Dots with their intervals: frames/s and CPU time a frame, each by itself and against the first variant.
 #[must_use]
 pub fn comparisons(lines: &[ComparisonLine]) -> [Option<Chart>; 4] {
-    let plot = |title: &str, y: Axis, value: fn(&Variant) -> Option<Interval<f64>>| {
-        drawn(lines, title, y, value)
+    let plot = |texts: [&str; 2], y: Axis, value: fn(&Variant) -> Option<Interval<f64>>| {
+        drawn(lines, texts, y, value)
     };
+    let variants = lines.iter().flat_map(|line| &line.variants);
+    let interval = interval_name(variants.map(|variant| variant.overload_trials.len()));
+    let own = format!("Lines show the {interval} of a variant by itself.");
+    let pairs = "Lines are intervals of pairs of turns. They hold in 19 of 20 comparisons.";
     [
         plot(
-            "Frames/s of each variant",
+            ["Frames/s of each variant", &own],
             rate_axis("forwarded at overload, frames/s", ZERO),
             |variant| variant.forwarding_fps.map(Interval::from),
         ),
         plot(
-            "Frames/s against the first variant",
+            ["Frames/s against the first variant", pairs],
             Axis::new("more frames/s", FREE, number::percent),
             |variant| variant.difference.as_ref()?.rate_change,
         ),
         plot(
-            "CPU time of a frame of each variant",
+            ["CPU time of a frame of each variant", &own],
             Axis::new("CPU time at overload", ZERO, number::cost),
             |variant| variant.ns_per_frame,
         ),
         plot(
-            "CPU time of a frame against the first variant",
+            ["CPU time of a frame against the first variant", pairs],
             Axis::new("more CPU time at overload", FREE, number::cost),
             |variant| variant.difference.as_ref()?.cost_ns,
         ),
@@ -43,7 +48,7 @@ pub fn comparisons(lines: &[ComparisonLine]) -> [Option<Chart>; 4] {
 
 fn drawn(
     lines: &[ComparisonLine],
-    title: &str,
+    [title, note]: [&str; 2],
     y: Axis,
     value: fn(&Variant) -> Option<Interval<f64>>,
 ) -> Option<Chart> {
@@ -74,7 +79,7 @@ fn drawn(
     }
     Chart::new(
         title.to_owned(),
-        "Lines are intervals that hold in 19 of 20 comparisons.",
+        note,
         Axis::new("variant", Scale::Names(names), number::short),
         y,
         series,
