@@ -32,6 +32,8 @@ for number, run in enumerate(runs, 1):
             f"| {run['took_s']:.0f} |"
         )
 print()
+decided = len(findings) - findings.count("NotDecided")
+print(f"Decided {decided} of {len(findings)}.")
 for finding in sorted(set(findings)):
     print(f"{finding}: {findings.count(finding)} of {len(findings)}.")
 print(f"Seconds for one: {statistics.median(run['took_s'] for run in runs):.0f} (median), "
