@@ -13,6 +13,7 @@ use mpps_method::random::Random;
 use mpps_method::tune::{CATALOGUE, Kind, Profile, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -357,6 +358,37 @@ fn killed_at_any_entry_it_comes_back() {
     }
     assert!(step > 3, "{step}");
     assert_eq!(tune::revert(&site).expect("nothing"), None);
+}
+
+/// The number of connections is among the places of settings, and nobody can write it.
+#[test]
+fn connections_opened_meanwhile_do_no_harm() {
+    if !support::can_run() || !alone("connections_opened_meanwhile_do_no_harm") {
+        return;
+    }
+    if Command::new("nft").arg("--version").output().is_err() {
+        support::skip!("nft");
+    }
+    let _site = raise();
+    ip("-n settings link set lo up");
+    let tracks = "add table ip t; add chain ip t c { type filter hook output priority 0; }; add rule ip t c ct state new";
+    let nft = ["netns", "exec", NETNS, "nft", tracks];
+    let status = Command::new("ip").args(nft).status();
+    assert!(status.expect("iproute2").success());
+    let netns = NetNs::open(NETNS).expect("a namespace");
+    let opened = || {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        socket.send_to(&[0], "127.0.0.1:9").expect("sent");
+        let count = Setting::sysctl("net.netfilter.nf_conntrack_count").read();
+        count.expect("a count").parse::<u32>().expect("a number")
+    };
+    let open = || netns.run(opened).expect("the namespace");
+    let before = everything();
+    assert_eq!(open(), 1);
+    assert!(killed(APPLY, fault::KILL_AT_JOURNAL, 4));
+    assert_eq!(open(), 2);
+    recovered();
+    assert_eq!(differing(&before), [""; 0]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::persist::File;
 use super::plan::{LeftOut, Plan, Planned, may_change};
 use super::undo::{Before, Change, Held, changes, journal_of, runs, shown};
-use super::{Machine, NoInterface, places};
+use super::{Machine, NoInterface, Place, places};
 use crate::clock::wait_for;
 use crate::facts::Root;
 use crate::journal::{self, Change as _, Journal, JournalError, Mark, fault};
@@ -340,6 +340,12 @@ pub(super) fn keep(journal: &mut Journal, files: &[File]) -> Result<(), TuneErro
 fn read_all(machine: &Machine, is_host: bool) -> Vec<Held> {
     let rows = CATALOGUE.iter().filter(|row| may_change(row, is_host));
     let places = rows.flat_map(|row| places(row, machine).unwrap_or_default());
+    // A count changes by itself, and nobody can put it back.
+    let is_fixed = |place: &Place| {
+        let file = place.file();
+        file.is_some_and(|file| machine.is_read_only(&file))
+    };
+    let places = places.filter(|place| !is_fixed(place));
     let mut settings: Vec<Setting> = places.filter_map(|place| place.setting()).collect();
     let device = |kind, name: &str, interface: &str| Setting {
         kind,

@@ -202,13 +202,13 @@ impl Machine {
             }
             known @ Reading::Known(_) => known,
         };
-        let mode = self
-            .root
-            .path(file)
-            .metadata()
-            .map(|file| file.permissions().mode());
-        let is_fixed = mode.is_ok_and(|mode| mode & 0o222 == 0);
-        (now, is_fixed.then_some("read-only here"))
+        (now, self.is_read_only(file).then_some("read-only here"))
+    }
+
+    /// Whether nobody may write this file.
+    pub(super) fn is_read_only(&self, file: &str) -> bool {
+        let about = self.root.path(file).metadata();
+        about.is_ok_and(|about| about.permissions().mode() & 0o222 == 0)
     }
 
     fn look_at_parameter(
