@@ -2,7 +2,7 @@
 
 use super::persist::File;
 use super::plan::{LeftOut, Plan, Planned, may_change};
-use super::undo::{Before, Change, Held, changes, journal_of, runs, shown};
+use super::undo::{Before, Change, Held, MOVED, changes, journal_of, runs, shown};
 use super::{Machine, NoInterface, Place, places};
 use crate::clock::wait_for;
 use crate::facts::Root;
@@ -18,15 +18,6 @@ use std::process::{Command, Stdio};
 /// The guard has begun to watch within this time, ns.
 const GUARD_LIMIT_NS: u64 = 10_000_000_000;
 const STEP_NS: u64 = 5_000_000;
-/// Files of each interface that a change of another setting may move, and that no row names.
-const MOVED: [&str; 6] = [
-    "net/ipv4/conf/*/forwarding",
-    "net/ipv4/conf/*/accept_redirects",
-    "net/ipv6/conf/*/forwarding",
-    "net/ipv6/conf/*/accept_ra",
-    "net/ipv6/conf/*/accept_redirects",
-    "net/ipv6/conf/*/mtu",
-];
 
 /// Settings could not be applied, confirmed or put back.
 #[derive(Debug, thiserror::Error)]
@@ -182,15 +173,20 @@ pub struct Applied {
 }
 
 impl Applying {
-    /// Writes down all settings of the calling thread's namespace. Nothing is changed yet.
+    /// Writes down all settings of the calling thread's namespace, and what they are to be. Nothing is changed yet.
     ///
     /// # Errors
     /// Settings are applied there already, or the journal cannot be kept.
-    pub fn begin(site: &Site, machine: &Machine) -> Result<Self, TuneError> {
+    pub fn begin(site: &Site, machine: &Machine, plan: &Plan) -> Result<Self, TuneError> {
         let links = links::list()?;
         let names: Vec<String> = links.into_iter().map(|link| link.name).collect();
         let wide = Machine::new(machine.root.clone(), machine.facts.clone(), &names)?;
-        let before = Before::new(site.netns, read_all(&wide, site.is_host))?;
+        let planned = plan.changes.iter().map(|planned| Held {
+            setting: planned.setting.clone(),
+            value: planned.value.clone(),
+        });
+        let values = read_all(&wide, site.is_host);
+        let before = Before::new(site.netns, values, planned.collect())?;
         let Some(journal) = Journal::begin(&site.journal())? else {
             return Err(TuneError::Applied(site.argument()));
         };

@@ -19,6 +19,15 @@ const PREFIX: &str = "tune_";
 const BEFORE: &str = "before.json";
 /// A setting put back may move another again; so often all of them are looked at.
 const PASSES: usize = 4;
+/// Files of each interface that a change of another setting may move, and that no row names.
+pub(super) const MOVED: [&str; 6] = [
+    "net/ipv4/conf/*/forwarding",
+    "net/ipv4/conf/*/accept_redirects",
+    "net/ipv6/conf/*/forwarding",
+    "net/ipv6/conf/*/accept_ra",
+    "net/ipv6/conf/*/accept_redirects",
+    "net/ipv6/conf/*/mtu",
+];
 
 /// Whether a journal of this name is about settings, not a bed.
 #[must_use]
@@ -50,15 +59,19 @@ pub(super) struct Before {
     /// Interfaces with their numbers: another interface of the same name is left alone.
     interfaces: BTreeMap<String, u32>,
     pub(super) values: Vec<Held>,
+    /// What settings are to be: a journal cut short does not tell all of it.
+    #[serde(default)]
+    planned: Vec<Held>,
 }
 
 impl Before {
-    pub(super) fn new(netns: u64, values: Vec<Held>) -> Result<Self, Error> {
+    pub(super) fn new(netns: u64, values: Vec<Held>, planned: Vec<Held>) -> Result<Self, Error> {
         Ok(Self {
             netns: Some(netns),
             boot_id: kernel::boot_id().unwrap_or_default(),
             interfaces: interfaces()?,
             values,
+            planned,
         })
     }
 
@@ -230,6 +243,9 @@ impl Undo {
             let values: &mut Vec<String> = undo.ours.entry(setting.clone()).or_default();
             values.push(value.clone());
         };
+        for held in &undo.before.planned {
+            ours(&held.setting, &held.value);
+        }
         for change in changes(entries) {
             match change {
                 Change::Setting { change } => {
@@ -288,9 +304,8 @@ impl Undo {
                 break;
             }
         }
-        let told = foreign
-            .iter()
-            .filter(|held| self.ours.contains_key(&held.setting));
+        let is_told = |held: &&Held| !self.is_applied || self.ours.contains_key(&held.setting);
+        let told = foreign.iter().filter(is_told);
         let before = |held: &Held| first.get(&held.setting).map_or("", |value| value.as_str());
         reverted
             .foreign
@@ -311,6 +326,26 @@ impl Undo {
         Ok(())
     }
 
+    /// Whether one of our changes may have moved it: before the last of them nobody wrote down what they moved.
+    fn may_be_moved(&self, setting: &Setting) -> bool {
+        let name = setting.name.as_str();
+        match setting.kind {
+            Kind::Ethtool | Kind::Irq => true,
+            Kind::Sysfs => name.contains("/queues/") || name.starts_with("devices/system/cpu/"),
+            Kind::Sysctl => {
+                let is_it = |moved: &str| {
+                    let ends = moved.split_once('*');
+                    ends.is_some_and(|(one, end)| name.starts_with(one) && name.ends_with(end))
+                };
+                // One for all interfaces, or a default, sets that of each.
+                let last = |setting: &Setting| setting.name.rsplit('/').next().map(str::to_owned);
+                let mut ours = self.ours.keys().map(last);
+                MOVED.into_iter().any(is_it) || ours.any(|one| one == last(setting))
+            }
+            Kind::Service => false,
+        }
+    }
+
     /// Settings that hold what neither was there before nor came by us.
     fn foreign_now(&self) -> Vec<Held> {
         let foreign = |held: &Held| {
@@ -321,8 +356,7 @@ impl Undo {
                 .into_iter()
                 .flatten()
                 .any(|value| setting.is_same(value, &now));
-            // Before the last change was made nobody wrote down what it moved.
-            let may_be_moved = !self.is_applied && ours.is_none();
+            let may_be_moved = !self.is_applied && ours.is_none() && self.may_be_moved(setting);
             let stays = !is_ours && !may_be_moved && !setting.is_same(&held.value, &now);
             stays.then(|| Held {
                 setting: setting.clone(),

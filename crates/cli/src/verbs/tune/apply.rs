@@ -112,7 +112,7 @@ fn plan_and_make(args: &ApplyArgs, site: &Site, root: &Root) -> Result<(Plan, Ap
     if plan.changes.is_empty() {
         return Ok((plan, Applied::default()));
     }
-    let mut applying = Applying::begin(site, &machine)?;
+    let mut applying = Applying::begin(site, &machine, &plan)?;
     let keeps = site.name().is_some() || args.no_confirm;
     if !keeps {
         applying = applying.guard(helper(site, args.confirm_within)?)?;
