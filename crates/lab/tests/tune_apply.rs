@@ -193,6 +193,20 @@ fn recovered() {
     assert!(!Path::new(journal::ROOT).exists());
 }
 
+/// Who applies in it without a confirmation could cut the way to the machine.
+#[test]
+fn a_name_of_the_own_namespace_sets_none_apart() {
+    if !support::can_run() || !alone("a_name_of_the_own_namespace_sets_none_apart") {
+        return;
+    }
+    ip(&format!("netns attach own {}", std::process::id()));
+    let [unnamed, own] = [None, Some("own")].map(|name| Site::new(name).expect("a namespace"));
+    if !unnamed.is_host {
+        support::skip!("the machine's own namespace");
+    }
+    assert!(!unnamed.is_apart() && !own.is_apart() && raise().is_apart());
+}
+
 /// What the whole router's advice changes, and settings that move others.
 const SOME: [&str; 5] = [
     "ip_forward",

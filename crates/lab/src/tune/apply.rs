@@ -113,6 +113,12 @@ impl Site {
         self.named.as_ref().map(NetNs::name)
     }
 
+    /// Whether it was named and is not the machine's own: then no change cuts the way to the machine.
+    #[must_use]
+    pub fn is_apart(&self) -> bool {
+        self.named.is_some() && !self.is_host
+    }
+
     /// Refuses a namespace in which settings are applied.
     ///
     /// # Errors

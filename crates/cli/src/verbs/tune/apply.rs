@@ -70,7 +70,7 @@ fn check(args: &ApplyArgs, site: &Site) -> Result<()> {
     if args.dry_run || args.script {
         return Ok(());
     }
-    if !(args.allow_system_changes || (site.name().is_some() && !site.is_host)) {
+    if !(args.allow_system_changes || site.is_apart()) {
         bail!(
             "this would change the machine's own settings: give --allow-system-changes, or --netns NAME for a network \
              namespace"
@@ -113,7 +113,7 @@ fn plan_and_make(args: &ApplyArgs, site: &Site, root: &Root) -> Result<(Plan, Ap
         return Ok((plan, Applied::default()));
     }
     let mut applying = Applying::begin(site, &machine, &plan)?;
-    let keeps = site.name().is_some() || args.no_confirm;
+    let keeps = site.is_apart() || args.no_confirm;
     if !keeps {
         applying = applying.guard(helper(site, args.confirm_within)?)?;
     }
@@ -127,9 +127,9 @@ fn next(args: &ApplyArgs, site: &Site, is_changed: bool) -> String {
         return "nothing to change".to_owned();
     }
     let mut text = format!("mpps tune revert{site_argument} puts all of it back");
-    if site.name().is_none() && !args.no_confirm {
+    if !(site.is_apart() || args.no_confirm) {
         text = format!(
-            "mpps tune confirm keeps it; without that it is put back in {}",
+            "mpps tune confirm{site_argument} keeps it; without that it is put back in {}",
             args.confirm_within
         );
     }
