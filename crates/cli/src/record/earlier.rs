@@ -19,7 +19,7 @@ pub fn earlier_runs(path: &Path, now: &Run) -> Result<Earlier> {
     let read = read(path)?;
     let has_turns = |run: &&Run| run.name != now.name && !run.trials.is_empty();
     let mut earlier = Earlier::default();
-    for run in read.runs.iter().filter(has_turns) {
+    for (number, run) in read.runs.iter().filter(has_turns).enumerate() {
         if let (Some(before), Some(now)) = (&run.begin, &now.begin) {
             let differ = differences(before, now);
             ensure!(
@@ -30,7 +30,8 @@ pub fn earlier_runs(path: &Path, now: &Run) -> Result<Earlier> {
         }
         for line in &run.trials {
             earlier.told = earlier.told.max(line.trial);
-            earlier.add(line.variant.clone().unwrap_or_default(), recorded(line));
+            let turn = line.variant.clone().unwrap_or_default();
+            earlier.add(turn, recorded(line, number));
         }
         let ended = |line: &TrialLine| line.begun_after_ns.unwrap_or(0) + line.duration_ns;
         let spent = run.trials.iter().map(ended).max().unwrap_or(0);
@@ -102,13 +103,14 @@ fn differences(before: &RunLine, now: &RunLine) -> Vec<String> {
     differ
 }
 
-/// A trial as its line has it.
-fn recorded(line: &TrialLine) -> Recorded {
+/// A trial of this run as its line has it.
+fn recorded(line: &TrialLine, run: usize) -> Recorded {
     let duration = Span::from_nanos(line.duration_ns);
     let whole = Rate::from_frames(sum(line, |way| way.received_frames), duration);
     let lost = |way: &Direction| way.ledger.lost_nic_ring_frames + way.ledger.lost_in_dut_frames;
     Recorded {
         number: line.trial,
+        run,
         overload: block(line),
         whole_fps: whole.unwrap_or_default().fps(),
         lost_nothing: sum(line, lost) == 0,

@@ -4,6 +4,7 @@ use crate::search::saturation::block;
 use mpps_method::compare::rate;
 use mpps_method::saturation::Block;
 use mpps_method::{Span, Trial};
+use std::cmp::Ordering;
 use std::collections::{HashMap, VecDeque};
 
 /// A trial at overload.
@@ -11,6 +12,8 @@ use std::collections::{HashMap, VecDeque};
 pub struct Recorded {
     /// Its number in the record.
     pub number: u32,
+    /// Which of the runs of the record it is of.
+    pub run: usize,
     /// What it forwarded.
     pub overload: Block,
     /// What it forwarded in all of its time, frames/s.
@@ -62,10 +65,20 @@ impl Earlier {
         self.turns.get_mut(turn)?.pop_front()
     }
 
-    /// The next trials of two turns; where one of them is missing the other does not count.
+    /// The next trials of two turns of one run. A run that was cut between them has one alone, which does not count.
     pub(super) fn take_both(&mut self, turns: &[String; 2]) -> Option<[Recorded; 2]> {
-        let [first, second] = turns.each_ref().map(|turn| self.take(turn));
-        Some([first?, second?])
+        let run = |earlier: &Self, turn| Some(earlier.turns.get(turn)?.front()?.run);
+        loop {
+            // No trial is later than any.
+            let runs = turns
+                .each_ref()
+                .map(|turn| run(self, turn).unwrap_or(usize::MAX));
+            match runs[0].cmp(&runs[1]) {
+                Ordering::Less => self.take(&turns[0]),
+                Ordering::Greater => self.take(&turns[1]),
+                Ordering::Equal => return Some([self.take(&turns[0])?, self.take(&turns[1])?]),
+            };
+        }
     }
 
     /// All trials of two turns, where there are so many of each.
@@ -79,5 +92,31 @@ impl Earlier {
             .map(|turn| self.turns.remove(turn).unwrap_or_default());
         let enough = all.iter().all(|trials| trials.len() >= least);
         enough.then(|| all.map(Vec::from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A first run was cut after A, a second one after A B A, a third one after B A B: order changes from pair to pair.
+    #[test]
+    fn both_trials_of_a_pair_are_of_one_run() {
+        let turns = ["gro on", "gro off"].map(str::to_owned);
+        let mut earlier = Earlier::default();
+        for (number, (run, turn)) in
+            (1..).zip([(0, 0), (1, 0), (1, 1), (1, 0), (2, 1), (2, 0), (2, 1)])
+        {
+            let trial = Recorded {
+                number,
+                run,
+                ..Recorded::default()
+            };
+            earlier.add(turns[turn].clone(), trial);
+        }
+        let pairs = std::iter::from_fn(|| earlier.take_both(&turns));
+        let numbers: Vec<[u32; 2]> = pairs.map(|pair| pair.map(|trial| trial.number)).collect();
+        assert_eq!(numbers, [[2, 3], [6, 5]]);
+        assert!(turns.iter().all(|turn| !earlier.has(turn)));
     }
 }
