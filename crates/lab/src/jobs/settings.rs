@@ -295,15 +295,19 @@ const fn together_time() -> Span {
     Span::from_nanos(EACH.as_nanos() * 2 * (FIRST_TRIALS + PAIRS_TOGETHER))
 }
 
-/// Its place in the order: differences by their size, then none, undecided ones, and what was not measured.
+/// Its place in the order: differences by the change of a frame's cost, as they are drawn, or of the rate where the cost
+/// tells none; then no difference, undecided ones, and what was not measured.
 fn size(effect: &SettingEffect) -> f64 {
     let Some(difference) = &effect.difference else {
         return -3.0;
     };
     match difference.finding {
-        Finding::Different => difference
-            .rate_change
-            .map_or(0.0, |rate| rate.median.ln_1p().abs()),
+        Finding::Different => {
+            let cost = difference.cost_change;
+            let cost = cost.filter(|cost| cost.low * cost.high > 0.0);
+            let change = cost.or(difference.rate_change);
+            change.map_or(0.0, |change| change.median.ln_1p().abs())
+        }
         Finding::NoDifference => -1.0,
         Finding::NotDecided | Finding::Other(_) => -2.0,
     }
@@ -338,6 +342,30 @@ impl Outcome {
 mod tests {
     use super::*;
     use mpps_method::tune::CATALOGUE;
+    use mpps_record::{Difference, Interval};
+
+    /// `ring_rx` and `conntrack` of `bench/runs/2026-11-26-xeon-vm-2cpu/tune-all`, and a setting that changes no cost.
+    #[test]
+    fn effects_are_ordered_by_the_cost_that_is_drawn() {
+        let around = |median: f64, half: f64| Interval {
+            low: median - half,
+            median,
+            high: median + half,
+        };
+        let effect = |rate, cost: Interval<f64>| SettingEffect {
+            difference: Some(Difference {
+                finding: Finding::Different,
+                rate_change: Some(around(rate, 0.05)),
+                cost_change: Some(cost),
+                ..Difference::default()
+            }),
+            ..SettingEffect::default()
+        };
+        let ring = effect(0.44, around(-0.036, 0.02));
+        let conntrack = effect(0.42, around(-0.29, 0.02));
+        let queues = effect(0.9, around(0.01, 0.02));
+        assert!(size(&queues) > size(&conntrack) && size(&conntrack) > size(&ring));
+    }
 
     /// The settings of `bench/runs/2026-11-24-epyc-vm-2cpu/tune-all`: 54 of the catalogue's on one bed, and 8 on two beds.
     #[test]
