@@ -225,6 +225,8 @@ fn what_cannot_act_is_inert() {
         "the user knows"
     );
     assert!(inert("rp_filter", &at(&six, true)), "mpps knows better");
+    let has_one_cpu = plan.cpus.dut.len() == 1;
+    assert_eq!(inert("veth_queues", &at(&four, true)), has_one_cpu);
     assert!(inert("ip6_proxy_ndp", &at(&four, true)) && !inert("ip6_proxy_ndp", &at(&six, false)));
     assert!(inert("root_qdisc", &at(&four, false)) && !inert("root_qdisc", &at(&four, true)));
     let not =

@@ -294,10 +294,17 @@ fn a_plan_leaves_out_what_disrupts() {
         files,
         b"net.ipv4.ip_forward = 0\nnet.ipv4.conf.all.rp_filter = 0\n",
     );
+    // A second thread of a core with SMT off, memory of somebody's data plane, a service that the site may demand.
+    planted.put("/sys/devices/system/cpu/cpu1/online", b"0\n");
+    planted.put("/proc/sys/vm/nr_hugepages", b"8\n");
+    planted.put("/run/systemd/system/x", b"");
+    let group = "/sys/fs/cgroup/system.slice/auditd.service/cgroup.procs";
+    planted.put(group, b"79\n");
     let machine = Machine::new(planted.root(), machine.facts, &[]).expect("a machine");
     let of = |choice: &Choice| plan(&machine, choice, true);
     let default = of(&Choice::default());
-    assert!(!ids(&default).contains(&"smt") && ids(&default).contains(&"governor"));
+    let has = |plan: &Plan, id| ids(plan).contains(&id);
+    assert!(!has(&default, "smt") && !has(&default, "auditd") && has(&default, "governor"));
     let left = default
         .left_out
         .iter()
@@ -308,7 +315,9 @@ fn a_plan_leaves_out_what_disrupts() {
         include_risky: true,
         ..Choice::default()
     };
-    assert!(ids(&of(&risky)).contains(&"smt"));
+    let risky = of(&risky);
+    assert!(has(&risky, "smt") && has(&risky, "auditd"));
+    assert!(!has(&risky, "cpu_online") && !has(&risky, "hugepages"));
     let only = Choice {
         only: vec!["smt".to_owned()],
         ..Choice::default()
