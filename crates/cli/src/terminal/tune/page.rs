@@ -5,6 +5,7 @@ use super::standing::{LOW, interfaces, machine, now, shown, whom};
 use crate::terminal::wrap::wrap;
 use mpps_lab::tune::{Seen, Standing, State, Survey};
 use mpps_method::tune::{Kind, Profile, Scope};
+use mpps_record::facts::{Facts, Reading};
 use mpps_record::{EffectsLine, Run, SettingEffect};
 use mpps_report::number;
 use std::fmt::Write;
@@ -31,10 +32,16 @@ pub fn cookbook(survey: &Survey, measured: Option<&Run>) -> String {
         || "none (`mpps tune measure` measures them; then give --measured RECORD)".to_owned(),
         |run| {
             let begun = run.begin.as_ref();
-            let when = begun.map(|begin| format!(", begun {}", begin.begun_utc));
-            format!("those of run {}{}", run.name, when.unwrap_or_default())
+            let on = begun.map(|begin| format!(" ({})", crate::outcome::machine(begin)));
+            format!("those of run {}{}", run.name, on.unwrap_or_default())
         },
     );
+    for other in measured.into_iter().flat_map(|run| others(run, survey)) {
+        let _ = write!(
+            text,
+            ".\n- Measured with another {other} than this machine's: effects here may differ"
+        );
+    }
     text += ".\n\nWritten by `mpps tune cookbook`, which changed nothing.\n";
     let lines = measured.map_or(&[][..], |run| &run.effects);
     let advised = |one: &&Standing| one.row.advice(profile).words.is_some();
@@ -73,6 +80,20 @@ pub fn cookbook(survey: &Survey, measured: Option<&Run>) -> String {
         }
     }
     wrap(&text, WIDTH)
+}
+
+/// What of this machine was another one in that run.
+fn others(run: &Run, survey: &Survey) -> impl Iterator<Item = &'static str> {
+    let differs = |of: fn(&Facts) -> &Reading<String>| {
+        let begun = run.begin.as_ref();
+        begun.is_some_and(|begin| of(&begin.facts) != of(&survey.facts))
+    };
+    let both = [
+        ("CPU", differs(|facts| &facts.cpu_model)),
+        ("kernel", differs(|facts| &facts.kernel_release)),
+    ];
+    both.into_iter()
+        .filter_map(|(name, differs)| differs.then_some(name))
 }
 
 /// Why the configuration is not known, if so.

@@ -94,7 +94,7 @@ fn a_page_says_what_to_change() {
     let place = one.seen.first_mut().expect("a place");
     (place.now, place.advised) = (Reading::Known("0".to_owned()), Some("1".to_owned()));
     (place.is_met, place.fixed) = (Some(false), None);
-    let measured = mpps_record::Run {
+    let mut measured = mpps_record::Run {
         name: "run".to_owned(),
         effects: vec![mpps_record::EffectsLine {
             frame: "64".to_owned(),
@@ -118,6 +118,24 @@ fn a_page_says_what_to_change() {
     ] {
         assert!(page.contains(wanted), "{wanted}: {page}");
     }
+    let golden = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../record/tests/golden/run.jsonl"
+    );
+    let golden = mpps_record::read_file(golden.as_ref()).expect("a record");
+    let mut begin = golden.runs[0].begin.clone().expect("a first line");
+    begin.facts.cpu_model = Reading::Known("Z80".to_owned());
+    begin.facts.kernel_release = here.facts.kernel_release.clone();
+    measured.begin = Some(begin);
+    let other = cookbook(&here, Some(&measured));
+    let other = other.split_whitespace().collect::<Vec<_>>().join(" ");
+    for wanted in [
+        "- Measured effects: those of run run (simulated: ",
+        "- Measured with another CPU than this machine's: effects here may differ.",
+    ] {
+        assert!(other.contains(wanted), "{wanted}: {other}");
+    }
+    assert!(!other.contains("another kernel"), "{other}");
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}: {page}"));
     assert!(at("  - Risk: ") < at("  - Side effects: "), "{page}");
     assert!(survey(&here).contains("\n! ip_forward "));
