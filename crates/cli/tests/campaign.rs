@@ -372,6 +372,13 @@ fn a_campaign_goes_on_where_it_ended() {
     }
     campaign(&plan, &words);
     assert_eq!(cells(&record).len(), 3, "nothing runs again");
+    let text = fs::read_to_string(&record).expect("a record");
+    let other = text.replace("\"tool_version\":\"", "\"tool_version\":\"0.");
+    fs::write(&record, other).expect("the record of another program");
+    let refused = campaign(&plan, &words);
+    let said = "begun on another machine, kernel or mpps (tool_version)";
+    assert!(refused.error().contains(said), "{refused:?}");
+    fs::write(&record, text).expect("the record");
     let without = campaign(&plan, words.trim_start_matches("--quick"));
     assert!(
         without.error().contains("begun with --quick: give it"),

@@ -2,7 +2,9 @@
 
 use super::{Campaign, Cell};
 use crate::exit::Exit;
+use crate::record::repeated;
 use anyhow::{Error, Result, anyhow, bail};
+use mpps_lab::facts;
 use mpps_record::{CampaignLine, CellLine, ReadError, read_file};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,17 +21,22 @@ pub struct Begun {
 impl Begun {
     /// Whether a cell need not run again: it measured, whether or not an expectation was met, or it cannot run here.
     pub fn is_done(&self, cell: &Cell, can_run: bool) -> bool {
-        let measured = [Exit::Measured, Exit::NotMet].map(|exit| Some(exit.code()));
-        self.cells.get(cell.id.get_ref()).is_some_and(|line| {
-            measured.contains(&line.exit_code) || (line.not_run.is_some() && !can_run)
-        })
+        self.cells
+            .get(cell.id.get_ref())
+            .is_some_and(|line| has_measured(line) || (line.not_run.is_some() && !can_run))
     }
+}
+
+fn has_measured(line: &CellLine) -> bool {
+    [Exit::Measured, Exit::NotMet]
+        .map(|exit| Some(exit.code()))
+        .contains(&line.exit_code)
 }
 
 /// The campaign in this record; `None` where there is none yet.
 ///
 /// # Errors
-/// It is another one, or the plan is another one now.
+/// It is another one, or the plan, the machine or this program is another one now.
 pub fn begun(path: &Path, plan: &Campaign, quick: bool) -> Result<Option<Begun>> {
     if std::fs::metadata(path).map_or(0, |about| about.len()) == 0 {
         return Ok(None);
@@ -41,9 +48,8 @@ pub fn begun(path: &Path, plan: &Campaign, quick: bool) -> Result<Option<Begun>>
             path.display()
         ),
     })?;
-    let mut runs = records.runs.into_iter().rev();
-    let found = runs.find_map(|run| Some((run.name, run.campaign?, run.cells)));
-    let Some((run, line, cells)) = found else {
+    let mut runs = records.runs.iter().rev();
+    let Some((run, line)) = runs.find_map(|run| Some((run, run.campaign.as_ref()?))) else {
         return Ok(None);
     };
     let path = path.display();
@@ -64,12 +70,33 @@ pub fn begun(path: &Path, plan: &Campaign, quick: bool) -> Result<Option<Begun>>
         bail!(
             "{}: the plan has changed since {path} was begun ({}): put it back, or give another --record",
             plan.from,
-            differences(&line, plan)
+            differences(line, plan)
         );
     }
-    let cells = cells.into_iter().map(|line| (line.cell.clone(), line));
-    let cells = cells.collect();
-    Ok(Some(Begun { run, cells }))
+    let mut measured = run.cells.iter().filter(|line| has_measured(line));
+    let measured = measured.find_map(|line| {
+        let mut runs = records.runs.iter();
+        let run = runs.find(|run| Some(&run.name) == line.measured_run.as_ref());
+        run?.begin.as_ref()
+    });
+    let differ = measured.map(|begin| {
+        let before = &begin.comparability;
+        repeated(before, &facts::gather()).differences(before)
+    });
+    if let Some(differ) = differ.filter(|differ| !differ.is_empty()) {
+        bail!(
+            "{path} was begun on another machine, kernel or mpps ({}): go on there, or name another file with --record",
+            differ.join(", ")
+        );
+    }
+    let cells = run
+        .cells
+        .iter()
+        .map(|line| (line.cell.clone(), line.clone()));
+    Ok(Some(Begun {
+        run: run.name.clone(),
+        cells: cells.collect(),
+    }))
 }
 
 /// Cells that are other ones now, by their ids.

@@ -73,6 +73,25 @@ pub fn host_conditions(cpus: &[usize], facts: &Facts) -> Comparability {
     .keyed()
 }
 
+/// What an earlier run's conditions would be if this program repeated it on this machine.
+pub fn repeated(before: &Comparability, facts: &Facts) -> Comparability {
+    let now = Comparability {
+        tool_version: this_version().tool_version,
+        method_version: METHOD_VERSION,
+        ..before.clone()
+    };
+    if before.simulated.is_some() {
+        return now;
+    }
+    Comparability {
+        kernel_release: facts.kernel_release.text().to_owned(),
+        mitigations: facts.mitigations_text(),
+        cpu_model: Some(facts.cpu_model.text().to_owned()),
+        hypervisor: facts.hypervisor.known().copied(),
+        ..now
+    }
+}
+
 fn this_version() -> Comparability {
     Comparability {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

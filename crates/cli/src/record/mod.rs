@@ -22,6 +22,7 @@ mod trial;
 mod windows;
 
 pub use clock::Clock;
+pub use comparability::repeated;
 pub use comparison::comparison_line;
 pub use earlier::{block, check_resumable, earlier_runs};
 pub use explain::{against_line, watched_line};
