@@ -19,7 +19,7 @@ pub use turns::{InOneState, in_one_state, whole_blocks};
 const PRIMES: [usize; 11] = [11, 19, 23, 31, 43, 47, 59, 67, 71, 79, 83];
 /// Columns without a factor that a design has at least.
 pub const PLACEBOS_MIN: usize = 2;
-/// How often intervals of all interactions together may be wrong.
+/// How often any of the intervals may be wrong.
 const WRONG: f64 = 0.05;
 /// Interactions that are looked for, the largest first.
 const INTERACTIONS_MAX: usize = 5;
@@ -158,8 +158,15 @@ impl Design {
         (0..self.factors).flat_map(with).collect()
     }
 
+    /// Intervals that it says: of columns, and of pairs of factors.
+    #[must_use]
+    pub fn tests(&self) -> usize {
+        self.columns() + self.pairs().len()
+    }
+
     /// What whole blocks say: of each the cost of a frame in each run, ns. Shares are of the cost as all others stand. All
-    /// effects are judged by `rule`, as some of so many `tests` that hold together in 19 of 20 runs.
+    /// effects are judged by `rule`. They and the interactions are some of so many `tests` that hold together in 19 of 20
+    /// runs.
     #[must_use]
     pub fn screened(
         &self,
@@ -170,7 +177,6 @@ impl Design {
     ) -> Screened {
         let wrong = WRONG / tests.max(1) as f64;
         let effect = |column| self.effect(blocks, column, stands, (rule, wrong));
-        let wrong = WRONG / self.pairs().len().max(1) as f64;
         Screened {
             effects: (0..self.columns()).map(effect).collect(),
             interactions: self.interactions(blocks, wrong),

@@ -61,8 +61,10 @@ fn effects(line: &EffectsLine, verbose: bool) -> String {
     }
     if let Some(screen) = &line.screen {
         let columns: Vec<_> = measured.iter().filter(is_column).copied().collect();
-        text += &prose(&format!("\n{}\n", screened(screen, &columns)));
-        for one in &screen.interactions {
+        let pairs: Vec<_> = line.interactions().collect();
+        let told = screened(screen, &columns, pairs.len());
+        text += &prose(&format!("\n{told}\n"));
+        for one in pairs {
             text += &prose(&format!("{}\n", interaction(one, verbose)));
         }
     }
@@ -98,8 +100,8 @@ fn effects(line: &EffectsLine, verbose: bool) -> String {
     text
 }
 
-/// What the screen stands on, what its placebo columns and the bed as it stands showed.
-fn screened(screen: &Screen, columns: &[&SettingEffect]) -> String {
+/// What the screen stands on, what its placebo columns and the bed as it stands showed, and whether so many pairs do not add.
+fn screened(screen: &Screen, columns: &[&SettingEffect], pairs: usize) -> String {
     let Screen {
         blocks,
         runs,
@@ -138,12 +140,16 @@ fn screened(screen: &Screen, columns: &[&SettingEffect]) -> String {
             screen.stands_turns, ns.median, ns.low, ns.high
         );
     }
-    text += match (screen.interactions.is_empty(), screen.tells_interactions) {
-        (true, true) => " No two settings were seen that do not add.",
-        (true, false) => " Whether two settings do not add needs more blocks.",
-        (false, _) => {
-            " The effects above contain no interaction of two settings. One was found, and it may be of any of these pairs:"
-        }
+    let found = match pairs {
+        1 => "One was found, and it may be".to_owned(),
+        some => format!("{some} were found, and each may be"),
+    };
+    text += &match (pairs, screen.tells_interactions) {
+        (0, true) => " No two settings were seen that do not add.".to_owned(),
+        (0, false) => " Whether two settings do not add needs more blocks.".to_owned(),
+        _ => format!(
+            " The effects above contain no interaction of two settings. {found} of any of these pairs:"
+        ),
     };
     text
 }

@@ -89,12 +89,16 @@ fn planted_effects_are_found_as_they_are() {
     let effects = [(0, -120.0), (7, 40.0), (19, 15.0)];
     let blocks = blocks(
         &design,
-        12,
+        14,
         &effects,
         &[((0, 7), 30.0)],
         &mut noisy(5, 10.0),
     );
-    let found = design.screened(&blocks, None, RULE, design.columns());
+    // Pairs of factors are of the same family: 13 blocks would do for them alone, and fewer for the columns.
+    let few = design.screened(&blocks[..13], None, RULE, design.tests());
+    assert!(few.interactions.is_empty() && few.effects[0].cost_ns.is_none());
+    let found = design.screened(&blocks, None, RULE, design.tests());
+    assert_eq!(found.interactions[0].pair, (0, 7));
     for (at, effect) in found.effects.iter().enumerate() {
         let planted = effects.iter().find(|(column, _)| *column == at);
         let ns = effect.cost_ns.expect("an interval");
@@ -121,7 +125,7 @@ fn a_planted_interaction_is_told_with_aliases() {
         &[((2, 5), 60.0)],
         &mut noisy(9, 8.0),
     );
-    let found = design.screened(&blocks, None, RULE, design.columns());
+    let found = design.screened(&blocks, None, RULE, design.tests());
     assert!(found.tells_interactions);
     let [one] = &found.interactions[..] else {
         panic!("{:?}", found.interactions);
@@ -147,7 +151,7 @@ fn a_planted_interaction_is_told_with_aliases() {
 #[test]
 fn of_thousand_screens_of_nothing_few_find_any() {
     let design = Design::new(8).expect("a design");
-    let (mut wrong, mut pairs) = (0, 0);
+    let mut wrong = 0;
     for seed in 0..1_000 {
         let mut noise = noisy(seed, 20.0);
         let mut drift = 0.0;
@@ -155,12 +159,12 @@ fn of_thousand_screens_of_nothing_few_find_any() {
             drift += 0.05;
             noise() + drift
         });
-        let found = design.screened(&blocks, None, RULE, design.columns());
+        let found = design.screened(&blocks, None, RULE, design.tests());
         let mut effects = found.effects.iter();
-        wrong += usize::from(effects.any(|effect| effect.finding == Finding::Different));
-        pairs += usize::from(!found.interactions.is_empty());
+        let acts = effects.any(|effect| effect.finding == Finding::Different);
+        wrong += usize::from(acts || !found.interactions.is_empty());
     }
-    assert!(wrong <= 50 && pairs <= 50, "{wrong} {pairs} of 1000");
+    assert!(wrong <= 50, "{wrong} of 1000");
 }
 
 #[test]
@@ -172,14 +176,14 @@ fn under_a_planted_load_nobody_can_tell() {
         true => 400.0 * random.next_f64(),
         false => 0.0,
     };
-    let blocks = blocks(&design, 10, &[(1, 20.0)], &[], &mut load);
-    let found = design.screened(&blocks, None, RULE, design.columns());
+    let blocks = blocks(&design, 11, &[(1, 20.0)], &[], &mut load);
+    let found = design.screened(&blocks, None, RULE, design.tests());
     for effect in &found.effects {
         assert_eq!(effect.finding, Finding::NotDecided, "{effect:?}");
         let rate = effect.rate.expect("an interval");
         assert!(rate.high - rate.low > 0.1, "{rate:?}");
     }
-    let few = design.screened(&blocks[..4], None, RULE, design.columns());
+    let few = design.screened(&blocks[..4], None, RULE, design.tests());
     let mut effects = few.effects.iter();
     assert!(
         effects.all(|effect| effect.cost_ns.is_none()),
@@ -201,7 +205,7 @@ fn a_share_is_of_the_cost_as_it_stands() {
                 ns,
                 at_second: vec![at_second; 10],
             };
-            let found = design.screened(&blocks, Some(&stands), RULE, design.columns());
+            let found = design.screened(&blocks, Some(&stands), RULE, design.tests());
             found.effects[0].cost.expect("an interval").middle
         };
         assert!(

@@ -13,8 +13,7 @@ impl Shown for Vec<EffectsLine> {
         let each = self.iter().flat_map(|line| {
             let found = line.effects.iter().filter(|effect| line.is_found(effect));
             let found = found.map(|effect| format!("{}: {}", effect.title(), line.finding(effect)));
-            let pairs = line.screen.iter().flat_map(|screen| &screen.interactions);
-            let pairs = pairs.map(Interaction::sentence);
+            let pairs = line.interactions().map(Interaction::sentence);
             found
                 .chain(line.together.as_ref().map(Together::sentence))
                 .chain(pairs)

@@ -34,7 +34,7 @@ const SWITCHED: Span = Span::from_millis(550);
 #[must_use]
 pub fn least_times(screened: usize, alone: usize, beds: usize) -> Option<[Span; 2]> {
     let design = Design::new(screened)?;
-    let tests = alone + design.columns() + beds;
+    let tests = alone + design.tests() + beds;
     let turns = design.runs() + design.runs().div_ceil(CONTROL_EVERY);
     let blocks = (blocks_min(tests) * turns) as u64 * SWITCHED.as_nanos();
     let first = (screened + alone) as u64 * FIRST_TRIALS;
@@ -59,7 +59,7 @@ pub(super) fn all(
         let why = format!("{} settings are too many for a screen", screened.len());
         return Err(JobError::Setting { id: PLACEBO, why });
     };
-    let many = alone.len() + design.columns() + found.beds;
+    let many = alone.len() + design.tests() + found.beds;
     found.tests = many;
     let [whole, before] = least_times(screened.len(), alone.len(), 0).unwrap_or_default();
     let share = before.as_secs_f64() / whole.as_secs_f64().max(1.0);
@@ -122,10 +122,12 @@ fn interaction(found: &screen::Interaction, settings: &[String]) -> Interaction 
         settings: named(*pair),
         share: *share,
     });
+    // What cannot act explains nothing.
+    let can_act = |alias: &Alias| alias.settings.iter().all(|one| one != PLACEBO);
     Interaction {
         settings: named(found.pair),
         cost_ns: cost(found.ns),
-        aliases: aliases.collect(),
+        aliases: aliases.filter(can_act).collect(),
     }
 }
 

@@ -44,7 +44,11 @@ pub(super) fn confirm(
     let is_placebo = |one: &&Tried<'_>| one.toggles.iter().any(|toggle| toggle.id == PLACEBO);
     let mut placebos = tried.iter().filter(is_placebo).map(Tried::compared);
     let mut columns = found.placebos.iter();
-    let distrusted = placebos.any(acts) || columns.any(SettingEffect::is_different);
+    let pairs = found.screen.iter().flat_map(|screen| &screen.interactions);
+    let mut paired = pairs.flat_map(|pair| &pair.settings);
+    let distrusted = placebos.any(acts)
+        || columns.any(SettingEffect::is_different)
+        || paired.any(|setting| setting == PLACEBO);
     let worth = tried.iter_mut().filter(|one| !distrusted && is_worth(one));
     let mut worth: Vec<&mut Tried<'_>> = worth.collect();
     let (end, names) = (job.deadline(job.budget), NAMES.map(str::to_owned));
