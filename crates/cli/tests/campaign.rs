@@ -107,6 +107,11 @@ fn a_wrong_plan_is_refused_with_its_place() {
             "axis x has the value \"1\" twice",
         ),
         (
+            "[[grid]]\nid = \"{x}\"\ntitle = \"t\"\naxes = { x = [\"1\"] }\nclaim = { id = \"1\", statement = \"s\", published = \"p\" }",
+            ":8:9: ",
+            "each cell would have this grid's claim",
+        ),
+        (
             &format!("{cell}settings = {{ rp_filtr = \"1\" }}"),
             ":7:14: ",
             "near: rp_filter",

@@ -180,6 +180,12 @@ fn combined(grid: &Cell) -> Result<Vec<Cell>, Wrong> {
         ..grid.clone()
     }];
     let open = |axis: &Text| format!("{{{}}}", axis.get_ref());
+    let copied = grid.claim.as_ref().map(Spanned::span);
+    let copied = copied.or_else(|| (!grid.published.is_empty()).then(|| grid.id.span()));
+    if let Some(at) = copied {
+        let why = "each cell would have this grid's claim or published figures: write a [[cell]] for them";
+        return Err(Wrong::from_span(at, why));
+    }
     for (axis, values) in &axes {
         let open = open(axis);
         let mut seen = BTreeSet::new();
