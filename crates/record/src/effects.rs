@@ -250,7 +250,7 @@ impl EffectsLine {
     }
 
     /// Why nothing can be told of this effect: a placebo on as many beds seemed to act, by itself or with another setting,
-    /// or that on two beds has no interval.
+    /// or none has an interval.
     #[must_use]
     pub fn distrust(&self, effect: &SettingEffect) -> Option<String> {
         let is_its = |one: &&SettingEffect| one.placebo && one.two_beds == effect.two_beds;
@@ -260,8 +260,13 @@ impl EffectsLine {
                 .as_ref()
                 .is_some_and(Difference::has_interval)
         };
-        if effect.two_beds && !placebos.clone().any(is_known) {
-            return Some("nothing was found of two beds that are alike".to_owned());
+        if !placebos.clone().any(is_known) {
+            let what = if effect.two_beds {
+                "two beds that are alike"
+            } else {
+                "the placebo"
+            };
+            return Some(format!("nothing was found of {what}"));
         }
         let acted = placebos.find_map(|placebo| {
             let seen = placebo.difference.as_ref()?;
@@ -403,12 +408,19 @@ mod tests {
             "{said}"
         );
         assert!(!restless.is_found(&slow));
+        let untold = line(SettingEffect {
+            difference: None,
+            ..restless.effects[1].clone()
+        });
+        let said = untold.finding(&slow);
+        assert_eq!(said, "cannot tell: nothing was found of the placebo");
         // What two beds that are alike show says nothing of one bed.
         let on_two = |effect: &SettingEffect| SettingEffect {
             two_beds: true,
             ..effect.clone()
         };
-        let beds = line(on_two(&restless.effects[1]));
+        let mut beds = line(on_two(&restless.effects[1]));
+        beds.effects.push(calm.effects[1].clone());
         assert!(beds.is_found(&slow) && !beds.is_found(&on_two(&slow)));
         assert!(beds.can_tell(&slow) && !beds.can_tell(&on_two(&slow)));
         assert!(
@@ -441,7 +453,8 @@ mod tests {
         let both = line(&[failed, real.clone()]);
         assert!(both.interactions().eq([&real]));
         let said = both.finding(&slow);
-        let wanted = "cannot tell: a placebo cannot act, but two settings do not add: gro x placebo, +0 ns";
+        let wanted =
+            "cannot tell: a placebo cannot act, but two settings do not add: gro x placebo, +0 ns";
         assert!(said.starts_with(wanted), "{said}");
         let beds = SettingEffect {
             two_beds: true,
@@ -451,7 +464,10 @@ mod tests {
             effects: [&both.effects[..], std::slice::from_ref(&beds)].concat(),
             ..both
         };
-        assert!(on_two.distrust(&beds).is_none(), "a screen stands on one bed");
+        assert!(
+            on_two.distrust(&beds).is_none(),
+            "a screen stands on one bed"
+        );
     }
 
     #[test]

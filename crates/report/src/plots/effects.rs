@@ -70,7 +70,7 @@ fn style(line: &EffectsLine, effect: &SettingEffect) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_record::{Difference, Finding};
+    use mpps_record::{Difference, Finding, ToldBy};
 
     #[test]
     fn effects_stand_in_rows_with_colours() {
@@ -80,6 +80,7 @@ mod tests {
             to: "off".to_owned(),
             difference: Some(Difference {
                 finding,
+                told_by: ToldBy::Cost,
                 cost_change: Some(Interval {
                     low: share - 0.02,
                     median: share,
@@ -100,6 +101,10 @@ mod tests {
                 effect("conntrack", Finding::Different, -0.34),
                 effect("gro", Finding::Different, 0.12),
                 effect("mtu", Finding::NotDecided, 0.01),
+                SettingEffect {
+                    placebo: true,
+                    ..effect("placebo", Finding::NoDifference, 0.0)
+                },
                 SettingEffect::default(),
             ],
             ..EffectsLine::default()

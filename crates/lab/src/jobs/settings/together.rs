@@ -36,7 +36,11 @@ fn effect_ns(one: &Tried<'_>) -> f64 {
 fn sum_ns(effects: &[(Option<&str>, f64)]) -> f64 {
     let has_nat = effects.iter().any(|(id, _)| *id == Some("nat"));
     let counts = |id: &Option<&str>| !(has_nat && *id == Some("conntrack"));
-    effects.iter().filter(|(id, _)| counts(id)).map(|(_, ns)| ns).sum()
+    effects
+        .iter()
+        .filter(|(id, _)| counts(id))
+        .map(|(_, ns)| ns)
+        .sum()
 }
 
 /// Confirms by turns of their own what was found, where there is time.
@@ -45,15 +49,16 @@ pub(super) fn confirm(
     job: &mut Job<'_, '_>,
     found: &mut Found,
 ) -> Result<(), JobError> {
-    let acts = |compared: Option<Compared>| {
-        compared.is_some_and(|compared| compared.finding == Finding::Different)
+    let shows_nothing = |compared: Option<Compared>| {
+        let known = compared.filter(|compared| compared.rate.or(compared.cost).is_some());
+        known.is_some_and(|compared| compared.finding != Finding::Different)
     };
     let is_placebo = |one: &&Tried<'_>| one.toggles.iter().any(|toggle| toggle.id == PLACEBO);
     let mut placebos = tried.iter().filter(is_placebo).map(Tried::compared);
     let mut columns = found.placebos.iter();
     let pairs = found.screen.iter().flat_map(|screen| &screen.interactions);
     let mut paired = pairs.flat_map(|pair| &pair.settings);
-    let distrusted = placebos.any(acts)
+    let distrusted = !placebos.all(shows_nothing)
         || columns.any(SettingEffect::is_different)
         || paired.any(|setting| setting == PLACEBO);
     let worth = tried.iter_mut().filter(|one| !distrusted && is_worth(one));
