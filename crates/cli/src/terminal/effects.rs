@@ -171,9 +171,45 @@ fn interaction(one: &Interaction, verbose: bool) -> String {
 
 fn sentence(line: &EffectsLine, effect: &SettingEffect) -> String {
     let needs = effect.needs.as_ref();
-    let needs = needs.map_or_else(String::new, |needs| format!(" (acts only with {needs})"));
+    let needs = needs.map_or_else(String::new, |needs| {
+        match needs.starts_with("the bed sets") {
+            true => format!(" ({needs})"),
+            false => format!(" (acts only with {needs})"),
+        }
+    });
     let parts = effect.by_stage.as_ref();
     let parts = parts.map_or_else(String::new, |change| format!(". {}", by_part(change)));
     let title = effect.title();
     format!("{title}: {}{needs}{parts}", line.finding(effect))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn needs_and_pairs_of_settings_are_sentences() {
+        let needs = |needs: &str| {
+            let effect = SettingEffect {
+                setting: "threaded".to_owned(),
+                needs: Some(needs.to_owned()),
+                ..SettingEffect::default()
+            };
+            sentence(&EffectsLine::default(), &effect)
+        };
+        let by_bed = needs("the bed sets it by its front");
+        assert!(
+            by_bed.ends_with(" (the bed sets it by its front)"),
+            "{by_bed}"
+        );
+        let traffic = needs("frames of TCP");
+        assert!(
+            traffic.ends_with(" (acts only with frames of TCP)"),
+            "{traffic}"
+        );
+
+        let of = |pairs| screened(&Screen::default(), &[], pairs);
+        assert!(of(1).ends_with(" One was found, and it may be of any of these pairs:"));
+        assert!(of(2).ends_with(" 2 were found, and each may be of any of these pairs:"));
+    }
 }
