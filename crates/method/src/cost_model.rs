@@ -16,7 +16,7 @@
 //! let loads = [point(1.0, 1.0), point(0.5, 0.6), point(0.1, 0.3), point(0.05, 0.15), point(0.0, 0.1)];
 //! let saturated = Batching { wakes: 0.0, polls: 1.0 / 64.0 };
 //! let model = CostModel::fit(&loads, saturated)?;
-//! let most = model.max_rate(saturated, 1);
+//! let most = model.max_rate(saturated, 1.0);
 //! assert!((most.map_or(0.0, |rate| rate.fps()) - 1e9 / 512.5).abs() < 1.0);
 //! # Ok::<(), mpps_method::cost_model::CannotFit>(())
 //! ```
@@ -191,12 +191,12 @@ impl CostModel {
         cost_ns(&terms, batching)
     }
 
-    /// The maximum forwarding rate: as many frames as so many CPUs have time for, batched as at saturation. `None`
-    /// where the model says that such a frame costs nothing.
+    /// The maximum forwarding rate: as many frames as so many CPUs have time for, batched as at saturation. A part of
+    /// a CPU counts as such. `None` where the model says that such a frame costs nothing.
     #[must_use]
-    pub fn max_rate(&self, saturated: Batching, cpus: u32) -> Option<Rate> {
+    pub fn max_rate(&self, saturated: Batching, cpus: f64) -> Option<Rate> {
         let cost_ns = self.cost_ns(saturated);
-        (cost_ns > 0.0).then(|| Rate::from_fps(1e9 * f64::from(cpus) / cost_ns))
+        (cost_ns > 0.0).then(|| Rate::from_fps(1e9 * cpus / cost_ns))
     }
 }
 
@@ -332,7 +332,7 @@ mod tests {
         assert!((model.per_wake_ns - 3_000.0).abs() < 1e-6);
         assert!((model.per_poll_ns - 900.0).abs() < 1e-6);
         assert!(model.off_ns < 1e-6);
-        let most = model.max_rate(SATURATED, 2).expect("a cost");
+        let most = model.max_rate(SATURATED, 2.0).expect("a cost");
         assert!((most.fps() - 2e9 / (600.0 + 900.0 / 64.0)).abs() < 1.0);
     }
 
@@ -346,7 +346,7 @@ mod tests {
             let model = CostModel::fit(&noisy, SATURATED);
             let Ok(model) = model else { continue };
             assert!(model.per_wake_ns >= 0.0 && model.per_poll_ns >= 0.0);
-            let most = model.max_rate(SATURATED, 1).expect("a cost");
+            let most = model.max_rate(SATURATED, 1.0).expect("a cost");
             let off = prediction_error(most, right).expect("a rate");
             near += u32::from(off.abs() < 0.1);
         }
@@ -448,7 +448,7 @@ mod tests {
             per_frame_ns: 0.0,
             ..model
         };
-        assert_eq!(free.max_rate(SATURATED, 1), None);
+        assert_eq!(free.max_rate(SATURATED, 1.0), None);
     }
 
     #[test]

@@ -361,13 +361,19 @@ impl Trial {
         self.busiest_by(|busy| busy.run_ns)
     }
 
+    /// CPUs that the forwarding threads used in all: the sum of their shares. Two threads on one CPU use one CPU.
+    #[must_use]
+    pub fn cpus_used(&self) -> f64 {
+        self.shares(|busy| busy.run_ns).sum()
+    }
+
     fn busiest_by(&self, ns: impl Fn(&CpuBusy) -> u64) -> Option<f64> {
+        self.shares(ns).max_by(f64::total_cmp)
+    }
+
+    fn shares(&self, ns: impl Fn(&CpuBusy) -> u64) -> impl Iterator<Item = f64> {
         let had = self.busy.iter().filter(|busy| self.had_ns(busy.cpu) > 0.0);
-        let shares = had.map(|busy| {
-            let share = ns(busy) as f64 / self.had_ns(busy.cpu);
-            share.min(1.0)
-        });
-        shares.max_by(f64::total_cmp)
+        had.map(move |busy| (ns(busy) as f64 / self.had_ns(busy.cpu)).min(1.0))
     }
 
     /// The time in which the DUT could have this CPU, ns.
@@ -452,6 +458,7 @@ mod tests {
         trial.busy[1].tasks_ns = 500_000_000;
         assert!((trial.busiest_share().unwrap() - 0.68).abs() < 1e-12);
         assert!((trial.busiest_threads_share().unwrap() - 0.2).abs() < 1e-12);
+        assert!((trial.cpus_used() - 0.38).abs() < 1e-12);
         trial.busy[1].tasks_ns = 900_000_000;
         assert_eq!(
             trial.busiest_share(),

@@ -31,12 +31,11 @@ impl Explainer<'_> {
         (saturated, lower): (&mut Saturated, &mut Vec<(f64, Profiled)>),
         trials: &mut Trials<'_>,
     ) -> Result<Result<CostModel, NoModel>, JobError> {
-        let threads = self.tester.dut_threads().len() as u32;
         let maximum = saturated.load.forwarding_fps.median;
         let mut turn = turns;
         loop {
             let measured = Measured::new(&saturated.tried, lower, &self.turned);
-            let found = model::fit(&measured, threads, limited_by);
+            let found = model::fit(&measured, limited_by);
             let is_short = matches!(found, Err(NoModel::Short(_)));
             if !is_short || turn == TURNS_MOST * turns || self.depth == Depth::Saturation {
                 return Ok(found);

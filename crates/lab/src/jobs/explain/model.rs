@@ -15,6 +15,8 @@ use std::fmt;
 pub(super) struct Tried {
     distance: Distance,
     forwards: Rate,
+    /// CPUs that the router's threads used.
+    cpus: f64,
     point: Point,
 }
 
@@ -27,6 +29,7 @@ impl Tried {
         Some(Self {
             distance: block.distance,
             forwards: Rate::from_fps(forwards),
+            cpus: trial.cpus_used(),
             point: Point {
                 batching: Batching {
                     wakes: profiled.wakes_a_frame()?,
@@ -89,8 +92,8 @@ impl Measured {
 
 /// What can be compared.
 struct Alike {
-    /// What was forwarded at saturation, and how frames were batched there.
-    saturated: Vec<(Rate, Batching)>,
+    /// What was forwarded at saturation, how frames were batched there, and how many CPUs that took.
+    saturated: Vec<(Rate, Batching, f64)>,
     lower: Vec<Point>,
     /// Windows below saturation and trials, where loads took turns.
     in_turns: Option<(usize, usize)>,
@@ -111,7 +114,7 @@ impl Alike {
             let over = &trial.overload;
             let rate = Rate::from_fps(over.forwards.fps() / times);
             let batching = over.point(polls(0), times).batching;
-            found.saturated.push((rate, batching));
+            found.saturated.push((rate, batching, over.busy_share));
             for (load, at) in (1..).zip(&trial.lower) {
                 windows += at.map_or(0, |at| at.windows);
                 let point = at.map(|at| at.point(polls(load), times));
@@ -135,7 +138,7 @@ impl Alike {
         let near_most = near(most, saturated);
         let there = near_most
             .iter()
-            .map(|one| (one.forwards, one.point.batching));
+            .map(|one| (one.forwards, one.point.batching, one.cpus));
         Some(Self {
             saturated: there.collect(),
             lower: near(most, lower).iter().map(|one| one.point).collect(),
@@ -179,7 +182,6 @@ impl fmt::Display for NoModel {
 /// turns, only whole trials in one state of the machine are compared.
 pub(super) fn fit(
     measured: &Measured,
-    threads: u32,
     limited_by: LimitedBy,
 ) -> Result<record::CostModel, NoModel> {
     if limited_by != LimitedBy::Dut {
@@ -197,19 +199,20 @@ pub(super) fn fit(
         let none = "no trial that counts tells the polls of one of the lower loads";
         return Err(NoModel::Short(none.to_owned()));
     }
-    let over = |number: fn(&(Rate, Batching)) -> f64| {
+    let over = |number: fn(&(Rate, Batching, f64)) -> f64| {
         let numbers: Vec<f64> = alike.saturated.iter().map(number).collect();
         let short = "the state of the machine changed in each saturated trial";
         statistics::median(&numbers).ok_or_else(|| NoModel::Short(short.to_owned()))
     };
     let batching = Batching {
-        wakes: over(|(_, batching)| batching.wakes)?,
-        polls: over(|(_, batching)| batching.polls)?,
+        wakes: over(|(_, batching, _)| batching.wakes)?,
+        polls: over(|(_, batching, _)| batching.polls)?,
     };
-    let measured = Rate::from_fps(over(|(rate, _)| rate.fps())?);
+    let measured = Rate::from_fps(over(|(rate, ..)| rate.fps())?);
     let points = &alike.lower;
     let model = CostModel::fit(points, batching)?;
-    let predicted = model.max_rate(batching, threads);
+    // Threads that share a CPU share its time, and a CPU that no flow reaches forwards nothing.
+    let predicted = model.max_rate(batching, over(|(_, _, cpus)| *cpus)?);
     let predicted = predicted.ok_or("a frame would cost nothing")?;
     Ok(record::CostModel {
         frame_ns: model.per_frame_ns,
@@ -233,15 +236,18 @@ pub(super) fn fit(
 mod tests {
     use super::super::turned::AtLoad;
     use super::*;
+    use crate::jobs::Judged;
+    use mpps_method::{CpuBusy, Direction, Span, Trial, Verdict};
 
     const NEAR_NS: f64 = 70.0;
 
-    /// A trial whose frames cost 500 ns, and 2 us a wake-up; at a larger distance twice that.
+    /// A trial on one CPU whose frames cost 500 ns, and 2 us a wake-up; at a larger distance twice that.
     fn tried(fps: f64, wakes: f64, distance_ns: f64) -> Tried {
         let times = if distance_ns > NEAR_NS { 2.0 } else { 1.0 };
         Tried {
             distance: Distance::at(distance_ns),
             forwards: Rate::from_fps(fps),
+            cpus: 1.0,
             point: Point {
                 batching: Batching {
                     wakes,
@@ -268,13 +274,44 @@ mod tests {
     #[test]
     fn lower_loads_predict_the_saturated_one() {
         let measured = whole(&[tried(1.6e6, 0.0, NEAR_NS)], lower(NEAR_NS));
-        let model = fit(&measured, 1, LimitedBy::Dut).expect("a model");
+        let model = fit(&measured, LimitedBy::Dut).expect("a model");
         assert_eq!(model.loads, 5);
         assert!((model.predicted_fps - 2e6).abs() < 1.0, "{model:?}");
         assert!((model.error_ratio - 0.25).abs() < 1e-6, "{model:?}");
-        // Two threads have twice the time.
-        let two = fit(&measured, 2, LimitedBy::Dut).expect("a model");
+        // Two CPUs have twice the time.
+        let mut two = tried(1.6e6, 0.0, NEAR_NS);
+        two.cpus = 2.0;
+        let two = fit(&whole(&[two], lower(NEAR_NS)), LimitedBy::Dut).expect("a model");
         assert!((two.predicted_fps - 4e6).abs() < 1.0, "{two:?}");
+    }
+
+    #[test]
+    fn threads_on_one_cpu_use_one_cpu() {
+        // Two queues' threads on CPU 1; none of its flows reaches CPU 2.
+        let busy = [(1, 980_000_000), (2, 0)].map(|(cpu, run_ns)| CpuBusy {
+            cpu,
+            run_ns,
+            ..CpuBusy::default()
+        });
+        let mut direction = Direction::default();
+        (direction.counts.received, direction.ledger.nic_accepted) = (1_000, 1_000);
+        let trial = Trial {
+            duration: Span::from_secs_f64(1.0),
+            busy: busy.into(),
+            directions: vec![direction],
+            ..Trial::default()
+        };
+        let judged = Judged {
+            number: 1,
+            trial,
+            verdict: Verdict::Lossless,
+        };
+        let profiled = Profiled {
+            polls_a_frame: Some(0.125),
+            ..Profiled::new(judged, 0, None, &[])
+        };
+        let tried = Tried::new(&profiled).expect("a cost");
+        assert!((tried.cpus - 0.98).abs() < 1e-9, "{}", tried.cpus);
     }
 
     #[test]
@@ -282,7 +319,7 @@ mod tests {
         let mut all = lower(NEAR_NS);
         all.extend(lower(320.0).into_iter().take(4));
         let saturated = [tried(1.6e6, 0.0, 320.0), tried(1e6, 0.0, NEAR_NS)];
-        let model = fit(&whole(&saturated, all), 1, LimitedBy::Dut).expect("a model");
+        let model = fit(&whole(&saturated, all), LimitedBy::Dut).expect("a model");
         assert_eq!((model.loads, model.measured_fps), (5, 1e6));
         assert!((model.predicted_fps - 2e6).abs() < 1.0, "{model:?}");
     }
@@ -313,7 +350,7 @@ mod tests {
             polls: vec![0.125; SHARES.len() + 1],
             ..Measured::default()
         };
-        let model = fit(&measured, 1, LimitedBy::Dut).expect("a model");
+        let model = fit(&measured, LimitedBy::Dut).expect("a model");
         let counted = (model.loads, model.windows, model.trials_in_turns);
         assert_eq!(counted, (15, Some(225), Some(3)));
         // In the state of the middle one.
@@ -323,11 +360,11 @@ mod tests {
             "{model:?}"
         );
         measured.polls.clear();
-        let why = fit(&measured, 1, LimitedBy::Dut).expect_err("no polls");
+        let why = fit(&measured, LimitedBy::Dut).expect_err("no polls");
         assert!(matches!(why, NoModel::Short(_)), "{why}");
         // Two trials are too few, and whole ones there are none.
         measured.turned.pop();
-        let why = fit(&measured, 1, LimitedBy::Dut).expect_err("too few");
+        let why = fit(&measured, LimitedBy::Dut).expect_err("too few");
         assert!(why.to_string().contains("nothing"), "{why}");
     }
 
@@ -336,7 +373,7 @@ mod tests {
         let saturated = [tried(1.6e6, 0.0, NEAR_NS)];
         let few = [tried(1e6, 0.1, NEAR_NS)];
         let why = |saturated: &[Tried], limit| {
-            let none = fit(&whole(saturated, few.to_vec()), 1, limit).expect_err("none");
+            let none = fit(&whole(saturated, few.to_vec()), limit).expect_err("none");
             none.to_string()
         };
         assert!(why(&saturated, LimitedBy::Dut).contains("needs 5"));
