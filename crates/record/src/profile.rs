@@ -81,7 +81,8 @@ pub struct ProfiledLoad {
     pub trials: Vec<u32>,
     /// Busy share of the DUT's busiest CPU.
     pub busy_share: f64,
-    /// Busy time of a frame by the scheduler's accounts. The stages sum to its median.
+    /// Busy time of a frame by the scheduler's accounts: the mean over trials, to which the stages sum, with Student's interval
+    /// over trials. Of fewer than 3 trials it is their range. Before method version 21 the interval was that of the median.
     pub frame_ns: Interval<f64>,
     /// The same without the stages that are the bed's: virtual NIC and exit. A wire in the router's place takes a part of it
     /// too, so it is more than the router's part: see `router_ns` of `wire`.

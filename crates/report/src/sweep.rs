@@ -3,7 +3,7 @@
 use crate::number;
 use crate::published::{self, PaperTable};
 use maud::{Markup, html};
-use mpps_record::{SweepFit, SweepLine, SweepPoint};
+use mpps_record::{ProfiledLoad, SweepFit, SweepLine, SweepPoint};
 
 /// A table of the points.
 pub const COLUMNS: &str =
@@ -109,13 +109,23 @@ pub fn row(line: &SweepLine, point: &SweepPoint) -> Vec<String> {
         number::spaced(point.value as u64),
         number::frame(&point.frame),
         format!("{:.0}", load.frame_ns.median),
-        format!("{:.0} to {:.0}", load.frame_ns.low, load.frame_ns.high),
+        interval(load),
         predicted.map_or_else(dash, |ns| format!("{:.0}", ns.median)),
         predicted.map_or_else(dash, |ns| format!("{:.0} to {:.0}", ns.low, ns.high)),
         off.map_or_else(dash, |off| format!("{:+.1} %", off * 100.0)),
         role(point).to_owned(),
         number::rate(load.forwarding_fps.median),
     ]
+}
+
+/// The ends of a cost's interval; few trials have only their range.
+fn interval(load: &ProfiledLoad) -> String {
+    let range = format!("{:.0} to {:.0}", load.frame_ns.low, load.frame_ns.high);
+    match load.trials.len() {
+        1 => "1 trial".to_owned(),
+        2 => range + " in 2 trials",
+        _ => range,
+    }
 }
 
 /// What stands below the table.
@@ -261,6 +271,18 @@ mod tests {
         );
         assert!(between.contains("neighbours' line by 71 ns. Most of what grows: routing 100 %."));
         assert!(words("frame", None).contains("980.000 ns for each octet; the points"));
+    }
+
+    #[test]
+    fn few_trials_have_no_interval() {
+        let told = |trials: u32| {
+            interval(&ProfiledLoad {
+                trials: (1..=trials).collect(),
+                ..ProfiledLoad::default()
+            })
+        };
+        let all = [1, 2, 3].map(told);
+        assert_eq!(all, ["1 trial", "0 to 0 in 2 trials", "0 to 0"]);
     }
 
     #[test]

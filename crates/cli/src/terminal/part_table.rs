@@ -73,6 +73,7 @@ pub(super) fn part_table(
             format!("{whole:.0}"),
             match load.trials.len() {
                 1 => "1 trial".to_owned(),
+                2 => format!("{} in 2 trials", span(load.frame_ns)),
                 _ => span(load.frame_ns),
             },
             of_frame(1.0),

@@ -280,7 +280,8 @@ fn combined<K: Copy>(parts: usize, trials: &[&Vec<Cost<K>>]) -> Vec<Cost<K>> {
 }
 
 /// Student's 95 % interval of the mean; `None` with fewer than three values.
-fn student(values: &[f64]) -> Option<(f64, f64)> {
+#[must_use]
+pub fn student(values: &[f64]) -> Option<(f64, f64)> {
     let n = values.len();
     let middle = mean(values).filter(|_| n >= 3)?;
     let squares = total(values.iter().map(|value| (value - middle).powi(2)));

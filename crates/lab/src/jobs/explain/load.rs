@@ -8,6 +8,7 @@ use crate::search::saturation::block;
 use mpps_method::distance::At;
 use mpps_method::interval::Interval;
 use mpps_method::saturation::{Block, Saturation};
+use mpps_method::stage::student;
 use mpps_method::{compare, statistics};
 use mpps_record::ProfiledLoad;
 
@@ -59,7 +60,6 @@ fn blocks(tried: &[Profiled]) -> Vec<Block> {
 /// Trials at one load as the record has them. `None` where nothing tells what a frame cost.
 pub(super) fn load_of(tried: &[Profiled]) -> Option<ProfiledLoad> {
     let frame_ns: Vec<f64> = tried.iter().filter_map(Profiled::frame_ns).collect();
-    let frame = Interval::from_samples(&frame_ns)?;
     let saturation = Saturation::from_all_windows(&blocks(tried));
     let over = |number: fn(&Profiled) -> Option<f64>| {
         statistics::mean(&tried.iter().filter_map(number).collect::<Vec<_>>())
@@ -74,11 +74,7 @@ pub(super) fn load_of(tried: &[Profiled]) -> Option<ProfiledLoad> {
         forwarding_fps: interval(saturation.map_or(whole, |found| found.forwarding)),
         trials: tried.iter().map(|one| one.judged.number).collect(),
         busy_share: over(|one| one.judged.trial.busiest_share())?,
-        frame_ns: mpps_record::Interval {
-            // The stages sum to the mean.
-            median: statistics::mean(&frame_ns)?,
-            ..interval(frame)
-        },
+        frame_ns: mean(&frame_ns)?,
         wake_ups_per_frame: over(Profiled::wakes_a_frame),
         polls_per_frame: over(|one| one.polls_a_frame),
         seen_share: over(|one| one.seen),
@@ -87,6 +83,13 @@ pub(super) fn load_of(tried: &[Profiled]) -> Option<ProfiledLoad> {
     };
     split::fill(&mut load, tried);
     Some(load)
+}
+
+/// The mean, because the stages sum to it, with Student's interval over trials as theirs; of few trials their range.
+fn mean(frame_ns: &[f64]) -> Option<mpps_record::Interval<f64>> {
+    let range = Interval::from_samples(frame_ns)?;
+    let (low, high) = student(frame_ns).unwrap_or((range.low, range.high));
+    Some([low.max(0.0), statistics::mean(frame_ns)?, high].into())
 }
 
 /// The state of the machine over these trials: medians.
@@ -99,4 +102,22 @@ fn state(tried: &[Profiled]) -> Option<At> {
         round_trip_ns: statistics::median(&round_trips)?,
         work_ns: statistics::median(&works),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_lies_within_its_interval() {
+        // One slow trial of nine: by order statistics the interval is 501 to 508.
+        let mut ns: Vec<f64> = (500..508).map(f64::from).collect();
+        ns.push(700.0);
+        let found = mean(&ns).expect("an interval");
+        assert!(found.low < found.median && found.median < found.high);
+        assert!((found.median - 525.3).abs() < 0.1, "{found:?}");
+        // Few trials have their range.
+        assert_eq!(mean(&[500.0, 520.0]), Some([500.0, 510.0, 520.0].into()));
+        assert_eq!(mean(&[]), None);
+    }
 }
