@@ -116,6 +116,12 @@ pub struct StageFit {
 }
 
 impl SweepPoint {
+    /// Its place: on the axis, and the frame. Published scenarios differ in both.
+    #[must_use]
+    pub fn place(&self) -> (f64, &str) {
+        (self.value, &self.frame)
+    }
+
     /// What the fit predicts, where its interval says anything: it stays above 0 and reaches no farther than the cost.
     #[must_use]
     pub fn prediction(&self) -> Option<Interval<f64>> {
@@ -132,6 +138,22 @@ impl SweepLine {
     #[must_use]
     pub fn is_paper(&self) -> bool {
         self.axis == Self::PAPER
+    }
+
+    /// A point for each place along the axis: the first one that counts, else the first one.
+    #[must_use]
+    pub fn along(&self) -> Vec<&SweepPoint> {
+        let (counted, others) = self.points.iter().partition(|point| !point.other_state);
+        let mut points: Vec<&SweepPoint> = Vec::new();
+        for point in Vec::into_iter(counted).chain::<Vec<&SweepPoint>>(others) {
+            if !points.iter().any(|known| known.place() == point.place()) {
+                points.push(point);
+            }
+        }
+        if !self.is_paper() {
+            points.sort_by(|one, other| one.value.total_cmp(&other.value));
+        }
+        points
     }
 
     /// What a fit takes: the place of each point that is neither held out nor in another state, and the ns of its stages.

@@ -63,7 +63,8 @@ pub fn paper_tables(line: &SweepLine) -> Vec<PaperTable> {
             table: rates(line),
             note: "^ is a prediction. \"theirs\" is published, and its prediction is their CPU's load and clock by their \
                    cycles of a frame. Their rate is the wire's at 1024 and 1500 B. All else is of this machine. Its peak \
-                   is predicted from loads below saturation, its rate at overload from a frame's cost at the peak.",
+                   is predicted from loads below saturation, its rate at overload from a frame's cost at the peak. ~: \
+                   measured only in another state of the machine than most.",
         },
         table(
             "II: ns of a frame by stage, over frame sizes, 1 flow",
@@ -101,12 +102,20 @@ fn published(rows: Range<usize>) -> impl Iterator<Item = (&'static str, Vec<Opti
     })
 }
 
-/// What was measured here in the scenario.
+/// What was measured here in the scenario, in the common state of the machine if it ever was.
 fn here(line: &SweepLine, scenario: usize) -> Option<&SweepPoint> {
     let (octets, flows, ..) = SCENARIOS[scenario];
     let is_it =
         |point: &&SweepPoint| point.frame == octets.to_string() && point.value == flows as f64;
-    line.points.iter().find(is_it)
+    line.along().into_iter().find(is_it)
+}
+
+/// Marks what only another state of the machine tells.
+fn mark(point: Option<&SweepPoint>) -> &'static str {
+    match point {
+        Some(point) if point.other_state => " ~",
+        _ => "",
+    }
 }
 
 /// A number, or a dash.
@@ -124,7 +133,9 @@ fn rates(line: &SweepLine) -> Table {
         let theirs = sum.zip(load).map(|(ns, load)| 10.0 * f64::from(load) / ns);
         let point = here(line, at);
         let model = point.and_then(|point| point.model.as_ref());
-        let whole = point.map(|point| f64::from(point.cores) * 1e3 / point.load.frame_ns.median);
+        // A flow has one CPU, however many there are.
+        let cpus = |point: &SweepPoint| f64::from(point.cores).min(point.value);
+        let whole = point.map(|point| cpus(point) * 1e3 / point.load.frame_ns.median);
         let mpps = |fps: Option<f64>| fps.map(|fps| fps / 1e6);
         let sampled = point.map(|point| point.load.forwarding_fps.median);
         let peak = model.map(|model| model.measured_fps).or(sampled);
@@ -137,7 +148,7 @@ fn rates(line: &SweepLine) -> Table {
         };
         let predicted = model.map(|model| model.predicted_fps);
         vec![
-            format!("{octets} B, {}", number::spaced(flows)),
+            format!("{octets} B, {}{}", number::spaced(flows), mark(point)),
             cell(theirs, 2),
             cell(rate, 2),
             cell(mpps(predicted), 2),
@@ -199,7 +210,7 @@ fn beside(line: &SweepLine, rows: Range<usize>, scenarios: &[usize]) -> Table {
             true => format!("{octets} B"),
             false => number::spaced(flows),
         };
-        head.extend([name, "here".to_owned()]);
+        head.extend([name, format!("here{}", mark(here(line, at)))]);
     }
     Table {
         head,
@@ -263,6 +274,37 @@ mod tests {
             });
             assert!(rate.is_none() || (told - 1.0).abs() < 0.02, "{at}: {told}");
         }
+    }
+
+    #[test]
+    fn a_point_that_counts_comes_before_another_state() {
+        let point = |octets: &str, ns, other_state| {
+            let mut point = SweepPoint {
+                value: 1.0,
+                frame: octets.to_owned(),
+                cores: 2,
+                other_state,
+                ..SweepPoint::default()
+            };
+            point.load.frame_ns.median = ns;
+            point
+        };
+        let line = SweepLine {
+            axis: SweepLine::PAPER.to_owned(),
+            points: vec![
+                point("64", 900.0, true),
+                point("512", 800.0, true),
+                point("64", 500.0, false),
+            ],
+            ..SweepLine::default()
+        };
+        assert!(here(&line, 0).is_some_and(|point| point.load.frame_ns.median == 500.0));
+        let stages = beside(&line, STAGES, &[0, 1]);
+        assert_eq!(stages.head[2..], ["here", "1", "here ~"]);
+        let rates = rates(&line).rows;
+        assert_eq!((&*rates[0][0], &*rates[1][0]), ("64 B, 1", "512 B, 1 ~"));
+        // One flow has one of the two CPUs.
+        assert_eq!(rates[0][6], "2.00");
     }
 
     #[test]

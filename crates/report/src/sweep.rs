@@ -9,24 +9,6 @@ use mpps_record::{ProfiledLoad, SweepFit, SweepLine, SweepPoint};
 pub const COLUMNS: &str =
     "axis;place;frame;ns a frame;95 % interval;predicted;its interval;off;role;forwarded /s";
 
-/// A point for each place along the axis: the first one that counts, else the first one.
-#[must_use]
-pub fn along(line: &SweepLine) -> Vec<&SweepPoint> {
-    let (counted, others) = line.points.iter().partition(|point| !point.other_state);
-    let mut points: Vec<&SweepPoint> = Vec::new();
-    for point in Vec::into_iter(counted).chain::<Vec<&SweepPoint>>(others) {
-        let is_there =
-            |known: &&SweepPoint| (known.value, &known.frame) == (point.value, &point.frame);
-        if !points.iter().any(is_there) {
-            points.push(point);
-        }
-    }
-    if !line.is_paper() {
-        points.sort_by(|one, other| one.value.total_cmp(&other.value));
-    }
-    points
-}
-
 /// Why a point has no prediction.
 const WIDE: &str = "the interval would reach 0 or twice the cost";
 
@@ -53,7 +35,7 @@ pub const fn role(point: &SweepPoint) -> &'static str {
 /// `destinations 1 to 1 000 000: a frame costs 602 to 811 ns; points that were held out are predicted within 4.1 %`.
 #[must_use]
 pub fn sentence(line: &SweepLine) -> String {
-    let points = along(line);
+    let points = line.along();
     let costs = || points.iter().map(|point| point.load.frame_ns.median);
     let (low, high) = (
         costs().fold(f64::MAX, f64::min),
@@ -307,7 +289,8 @@ mod tests {
             ],
             ..SweepLine::default()
         };
-        let shown: Vec<_> = along(&line)
+        let shown: Vec<_> = line
+            .along()
             .iter()
             .map(|point| (point.load.frame_ns.median, role(point)))
             .collect();

@@ -48,7 +48,7 @@ impl Outcome for Vec<SweepLine> {
 fn points(line: &SweepLine) -> String {
     let head = "place;ns;95 % interval;predicted;interval;off;;Mpps";
     let mut rows = vec![names(head)];
-    for point in sweep::along(line) {
+    for point in line.along() {
         let mut cells = sweep::row(line, point);
         cells.pop();
         cells.push(format!("{:.3}", point.load.forwarding_fps.median / 1e6));

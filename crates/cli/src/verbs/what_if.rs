@@ -4,7 +4,7 @@ use crate::terminal;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_method::sweep::{Answer, Axis, Basis, Fit, Measured, Memory, WhatIf};
 use mpps_record::{Interval, LimitedBy, ProfileLine, ProfiledLoad, Run, SweepLine, SweepPoint};
-use mpps_report::{number, sweep};
+use mpps_report::number;
 use serde_json::json;
 
 /// Puts the answer of these runs on stdout.
@@ -166,7 +166,7 @@ fn fit(line: &SweepLine) -> Option<(Fit, &SweepPoint)> {
         .map(|(value, parts)| Measured { value, parts })
         .collect();
     let fit = Fit::new(axis, &points, &Memory(line.latencies())).ok()?;
-    Some((fit, sweep::along(line).first()?))
+    Some((fit, *line.along().first()?))
 }
 
 fn in_words(answer: &Answer, basis: &Basis, from: &str) -> String {

@@ -3,13 +3,13 @@
 use crate::chart::{Axis, Chart, Kind, Point, STYLES, Series};
 use crate::number;
 use crate::scale::Scale;
-use crate::sweep::{along, noun, role};
+use crate::sweep::{noun, role};
 use mpps_record::{SweepLine, SweepPoint};
 
 /// `None` where there is nothing to draw, or nothing along an axis.
 #[must_use]
 pub fn sweep(line: &SweepLine) -> Option<Chart> {
-    let points = along(line);
+    let points = line.along();
     if line.is_paper() {
         return None;
     }

@@ -131,7 +131,7 @@ pub fn measure(
         }
         mark_other_states(&mut swept.points);
         order = lacking(&plan.steps, &swept.points);
-        if order.is_empty() || kept.is_some() || plan.axis.is_none() {
+        if order.is_empty() || kept.is_some() {
             break;
         }
     }
@@ -248,13 +248,12 @@ fn mark_other_states(points: &mut [SweepPoint]) {
     let states: Vec<Option<At>> = points.iter().map(state).collect();
     let is_like = |one: &Option<At>, at: &At| one.as_ref().is_none_or(|one| one.is_same(at));
     let like = |at: &At| {
-        let both = states.iter().zip(&*points);
-        let mut places: Vec<f64> = both
-            .filter(|(one, _)| is_like(one, at))
-            .map(|(_, point)| point.value)
-            .collect();
-        places.sort_by(f64::total_cmp);
-        places.dedup();
+        let mut places = Vec::new();
+        for (one, point) in states.iter().zip(&*points) {
+            if is_like(one, at) && !places.contains(&point.place()) {
+                places.push(point.place());
+            }
+        }
         places.len()
     };
     // The first of those that most places met.
@@ -281,24 +280,24 @@ fn state(point: &SweepPoint) -> Option<At> {
 
 /// The steps that no point of the common state stands for, with their places; the first point needs two.
 fn lacking<'plan>(steps: &'plan [Step], points: &[SweepPoint]) -> Vec<(usize, &'plan Step)> {
-    let there = |value: f64| {
-        let here = points.iter().filter(|point| point.value == value);
-        here.filter(|point| !point.other_state).count()
+    let first = points.first().map(SweepPoint::place);
+    let lacks = |(_, step): &(usize, &Step)| {
+        let frame = step.frames.to_string();
+        let place = (step.value, &*frame);
+        let here = points.iter().filter(|point| point.place() == place);
+        let there = here.filter(|point| !point.other_state).count();
+        there < 1 + usize::from(first == Some(place))
     };
-    let first = points.first().map(|point| point.value);
-    let each = steps.iter().enumerate();
-    let lacks =
-        |(_, step): &(usize, &Step)| there(step.value) < 1 + usize::from(first == Some(step.value));
-    each.filter(lacks).collect()
+    steps.iter().enumerate().filter(lacks).collect()
 }
 
 /// How many places have points, but none in the common state.
 fn lacking_places(points: &[SweepPoint]) -> usize {
-    let mut places: Vec<(f64, bool)> = Vec::new();
+    let mut places: Vec<((f64, &str), bool)> = Vec::new();
     for point in points {
-        match places.iter_mut().find(|(value, _)| *value == point.value) {
+        match places.iter_mut().find(|(at, _)| *at == point.place()) {
             Some((_, counts)) => *counts |= !point.other_state,
-            None => places.push((point.value, !point.other_state)),
+            None => places.push((point.place(), !point.other_state)),
         }
     }
     places.iter().filter(|(_, counts)| !counts).count()
@@ -306,9 +305,8 @@ fn lacking_places(points: &[SweepPoint]) -> usize {
 
 /// What the first point cost when it was measured last, by what it cost at first, minus 1; both in the common state.
 fn drift(points: &[SweepPoint]) -> Option<f64> {
-    let place = |point: &SweepPoint| (point.value, point.frame.clone());
-    let first = points.first().map(place);
-    let same = points.iter().filter(|point| Some(place(point)) == first);
+    let first = points.first().map(SweepPoint::place);
+    let same = points.iter().filter(|point| Some(point.place()) == first);
     let costs: Vec<f64> = same
         .filter(|point| !point.other_state)
         .map(|point| point.load.frame_ns.median)

@@ -14,6 +14,7 @@ fn point(octets: f64, ns: f64) -> SweepPoint {
     };
     SweepPoint {
         value: octets,
+        frame: octets.to_string(),
         limited_by: Some(LimitedBy::Dut),
         load: ProfiledLoad {
             frame_ns: exact(ns),
@@ -118,14 +119,37 @@ fn a_function_has_its_own_time_over_all_stacks() {
     assert_eq!(found, [("b", 5.0), ("a", 4.0)]);
 }
 
+fn in_state(octets: f64, ns: f64, distance_ns: f64) -> SweepPoint {
+    let mut point = point(octets, ns);
+    point.load.cpu_distance_ns = Some(distance_ns);
+    point.load.work_ns = Some(200.0);
+    point
+}
+
+#[test]
+fn published_scenarios_differ_in_their_frames() {
+    // One flow in each: four places, of which one met another state.
+    let distances = [60.0, 61.0, 300.0, 62.0];
+    let sizes = [64, 512, 1024, 1500].into_iter().zip(distances);
+    let (mut steps, mut points) = (Vec::new(), Vec::new());
+    for (octets, distance_ns) in sizes {
+        let frames = FrameSpec::parse_list(&octets.to_string()).expect("a size");
+        steps.push(Step::new(Axis::Routes, 1, &frames[0]).expect("a step"));
+        let mut point = in_state(f64::from(octets), 600.0, distance_ns);
+        point.value = 1.0;
+        points.push(point);
+    }
+    points.push(points[0].clone());
+    mark_other_states(&mut points);
+    let lacks: Vec<String> = (lacking(&steps, &points).iter())
+        .map(|(_, step)| step.frames.to_string())
+        .collect();
+    assert_eq!(lacks, ["1024"]);
+    assert_eq!(lacking_places(&points), 1);
+}
+
 #[test]
 fn points_of_another_state_do_not_count() {
-    let in_state = |octets: f64, ns: f64, distance_ns: f64| {
-        let mut point = point(octets, ns);
-        point.load.cpu_distance_ns = Some(distance_ns);
-        point.load.work_ns = Some(200.0);
-        point
-    };
     let mut points = vec![
         in_state(1024.0, 612.0, 62.0),
         in_state(64.0, 516.0, 60.0),
