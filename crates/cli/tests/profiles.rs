@@ -425,7 +425,7 @@ fn published_tables_stand_beside_ours() {
     let tables = shown.stdout.lines().skip(3);
     assert_eq!(tables.filter(long).collect::<Vec<_>>(), Vec::<&str>::new());
     let page = report(&[&path, "-o", "/dev/stdout"]).stdout;
-    for part in ["V: ns of a frame in functions", "1 048 576", "over^"] {
+    for part in ["V: ns of a frame in functions", "1 048 576", "turns^"] {
         assert!(page.contains(part), "{part}: {page}");
     }
 }

@@ -71,7 +71,8 @@ pub struct SweepPoint {
     pub error_ratio: Option<f64>,
     /// Of `paper`: cost by batching, fitted to lower loads, with the maximum forwarding rate that it predicts.
     pub model: Option<CostModel>,
-    /// Of `paper`: forwarding rate while the tester offers all that it can.
+    /// Of `paper`: forwarding rate while the tester offers all that it can, the median of trials in the state of `load`. Before
+    /// method version 21 it was that of one trial in any state.
     pub overload_fps: Option<f64>,
 }
 

@@ -59,11 +59,12 @@ pub fn paper_tables(line: &SweepLine) -> Vec<PaperTable> {
     };
     vec![
         PaperTable {
-            title: "I: the highest rate, predicted and measured, Mpps",
+            title: "I: rates at overload, predicted and measured, Mpps",
             table: rates(line),
             note: "^ is a prediction. \"theirs\" is published, and its prediction is their CPU's load and clock by their \
-                   cycles of a frame. Their rate is the wire's at 1024 and 1500 B. All else is of this machine. Its peak \
-                   is predicted from loads below saturation, its rate at overload from a frame's cost at the peak. ~: \
+                   cycles of a frame. Their rate is the wire's at 1024 and 1500 B. All else is of this machine. \"turns\" \
+                   is the rate while an overload takes turns with lower loads, and predicted from these. \"all\" is the \
+                   rate while the tester offers all that it can, and predicted from a frame's cost at saturation. ~: \
                    measured only in another state of the machine than most.",
         },
         table(
@@ -137,29 +138,28 @@ fn rates(line: &SweepLine) -> Table {
         let cpus = |point: &SweepPoint| f64::from(point.cores).min(point.value);
         let whole = point.map(|point| cpus(point) * 1e3 / point.load.frame_ns.median);
         let mpps = |fps: Option<f64>| fps.map(|fps| fps / 1e6);
-        let sampled = point.map(|point| point.load.forwarding_fps.median);
-        let peak = model.map(|model| model.measured_fps).or(sampled);
-        let overload = mpps(point.and_then(|point| point.overload_fps));
+        let turns = mpps(model.map(|model| model.measured_fps));
+        let all = mpps(point.and_then(|point| point.overload_fps));
         let off = |predicted: Option<f64>, measured: Option<f64>| {
             let off = predicted
                 .zip(measured)
                 .map(|(one, other)| one / other - 1.0);
             off.map_or_else(|| "-".to_owned(), |off| format!("{:+.1} %", off * 100.0))
         };
-        let predicted = model.map(|model| model.predicted_fps);
+        let predicted = mpps(model.map(|model| model.predicted_fps));
         vec![
             format!("{octets} B, {}{}", number::spaced(flows), mark(point)),
             cell(theirs, 2),
             cell(rate, 2),
-            cell(mpps(predicted), 2),
-            cell(mpps(peak), 2),
-            off(predicted, peak),
+            cell(predicted, 2),
+            cell(turns, 2),
+            off(predicted, turns),
             cell(whole, 2),
-            cell(overload, 2),
-            off(whole, overload),
+            cell(all, 2),
+            off(whole, all),
         ]
     };
-    let head = "frame, flows;theirs^;theirs;peak^;peak;off;over^;over;off";
+    let head = "frame, flows;theirs^;theirs;turns^;turns;off;all^;all;off";
     Table::new(head, sums.iter().enumerate().map(row))
 }
 

@@ -62,7 +62,7 @@ enum Depth {
     Saturation,
     /// Lower loads as well, with the maximum that they predict, and the bed's part by a wire in the router's place.
     LowerLoads,
-    /// All that the tester can offer as well.
+    /// Lower loads without a wire, and all that the tester can offer.
     Overload,
 }
 
@@ -127,6 +127,7 @@ fn measure_size(
         look,
         sends,
         void: 0,
+        at_most: Vec::new(),
         elsewhere: Vec::new(),
         tried: Vec::new(),
         maximum_in_turns: None,
@@ -162,6 +163,8 @@ struct Explainer<'bed> {
     sends: Rate,
     /// Void trials so far, without those through a wire.
     void: u32,
+    /// Trials of all that the tester can offer, in turns with the saturated ones, where they are asked for.
+    at_most: Vec<Profiled>,
     /// What a frame cost in the saturated trials at another distance of the CPUs, ns.
     elsewhere: Vec<f64>,
     /// Those that count.
@@ -200,12 +203,7 @@ impl Explainer<'_> {
             is_split,
             limited_by,
         ));
-        let overload = match self.depth {
-            Depth::Overload => {
-                forwards(&self.trial(SENDER_MAX, Phase::Overload, Beside::Nothing, trials)?)
-            }
-            Depth::Saturation | Depth::LowerLoads => None,
-        };
+        let overload = load::forwards_alike(&self.at_most, &saturated.load);
         match self.model(turns, limited_by, (&mut saturated, &mut lower), trials)? {
             Ok(model) => line.model = Some(model),
             Err(why) => line.no_model = Some(why.to_string()),
@@ -251,6 +249,10 @@ impl Explainer<'_> {
             wires.add(&mut tried);
             let [_, looked] = tried.router;
             sampled.extend(looked);
+            if self.depth == Depth::Overload {
+                let all = self.trial(SENDER_MAX, Phase::Overload, Beside::Nothing, trials)?;
+                self.at_most.push(all);
+            }
             let rates: Vec<f64> = sampled.iter().filter_map(forwards).collect();
             let maximum = statistics::median(&rates).unwrap_or(most);
             // Lower loads are shares of what the router forwards. Where all trials so far were void, that is not known.

@@ -44,6 +44,24 @@ pub(super) fn forwards(profiled: &Profiled) -> Option<f64> {
     compare::rate(&block(profiled.judged.trial.clone()))
 }
 
+/// The median of what the router forwarded in the trials that met the state of this load, frames/s.
+pub(super) fn forwards_alike(tried: &[Profiled], load: &ProfiledLoad) -> Option<f64> {
+    let here = at(load);
+    let is_here = |one: &&Profiled| At::may_be_same(At::mostly(&one.judged.trial), here);
+    let rates = tried.iter().filter(is_here).filter_map(forwards);
+    statistics::median(&rates.collect::<Vec<_>>())
+}
+
+/// The state of the machine at a load.
+pub(super) fn at(load: &ProfiledLoad) -> Option<At> {
+    let work_ns = load.work_ns;
+    let at = |round_trip_ns| At {
+        round_trip_ns,
+        work_ns,
+    };
+    load.cpu_distance_ns.map(at)
+}
+
 /// Whether the router forwarded less than it was offered. What the machine took is left out.
 pub(super) fn is_overloaded(profiled: &Profiled) -> bool {
     let block = block(profiled.judged.trial.clone());
@@ -107,6 +125,40 @@ fn state(tried: &[Profiled]) -> Option<At> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jobs::Judged;
+    use mpps_method::saturation::Window;
+    use mpps_method::{Span, Trial, Verdict};
+
+    #[test]
+    fn overloads_are_of_the_loads_state() {
+        let profiled = |forwarded: u64, round_trip_ns: u64| {
+            let window = Window {
+                duration: Span::from_millis(100),
+                forwarded,
+                round_trip_ns: Some(round_trip_ns),
+                work_ns: Some(200),
+                ..Window::default()
+            };
+            let judged = Judged {
+                number: 1,
+                trial: Trial {
+                    windows: vec![window; 10],
+                    ..Trial::default()
+                },
+                verdict: Verdict::Lossless,
+            };
+            Profiled::new(judged, 0, None, &[])
+        };
+        let tried = [(900, 60), (1_000, 62), (1_200, 64), (5_000, 300)];
+        let tried = tried.map(|(forwarded, ns)| profiled(forwarded, ns));
+        let load = |cpu_distance_ns| ProfiledLoad {
+            cpu_distance_ns: Some(cpu_distance_ns),
+            work_ns: Some(200.0),
+            ..ProfiledLoad::default()
+        };
+        assert_eq!(forwards_alike(&tried, &load(61.0)), Some(10_000.0));
+        assert_eq!(forwards_alike(&tried, &load(1_000.0)), None);
+    }
 
     #[test]
     fn a_mean_lies_within_its_interval() {

@@ -1,6 +1,7 @@
 //! What a frame costs along one axis: points in a shuffled order, the first once more at the end. Points that met another
 //! state of the machine than most are measured again. Some points are held out of the fit, and predicted by it.
 
+use super::load::at;
 use super::{Depth, ExplainPlan, First, JobError, measure_size};
 use crate::bed::Bed;
 use crate::jobs::fib_scale::{Point, Scale, ScalePlan, Series, pass_all};
@@ -245,7 +246,7 @@ fn functions(stacks: &[FoldedStack]) -> Vec<FunctionCost> {
 
 /// Marks the points that met another state of the machine than most. A point whose state nobody timed counts.
 fn mark_other_states(points: &mut [SweepPoint]) {
-    let states: Vec<Option<At>> = points.iter().map(state).collect();
+    let states: Vec<Option<At>> = points.iter().map(|point| at(&point.load)).collect();
     let is_like = |one: &Option<At>, at: &At| one.as_ref().is_none_or(|one| one.is_same(at));
     let like = |at: &At| {
         let mut places = Vec::new();
@@ -266,16 +267,6 @@ fn mark_other_states(points: &mut [SweepPoint]) {
     for (point, one) in points.iter_mut().zip(states) {
         point.other_state = most.is_some_and(|at| !is_like(&one, &at));
     }
-}
-
-/// The state of the machine at a point.
-fn state(point: &SweepPoint) -> Option<At> {
-    let work_ns = point.load.work_ns;
-    let at = |round_trip_ns| At {
-        round_trip_ns,
-        work_ns,
-    };
-    point.load.cpu_distance_ns.map(at)
 }
 
 /// The steps that no point of the common state stands for, with their places; the first point needs two.
