@@ -98,6 +98,7 @@ impl Counters {
 
     fn cpu_evidence(&self, before: &Self, trial: &Trial, cpu: usize, busy_ns: u64) -> CpuEvidence {
         let trial_s = trial.duration.as_secs_f64().max(f64::MIN_POSITIVE);
+        // Interrupts and wake-ups are counted from before the set-up to after the drain.
         let whole_s = self.hardware.seconds_since(&before.hardware);
         let interrupts = |counters: &Self| {
             let own = counters
@@ -118,8 +119,34 @@ impl Counters {
             interrupts_per_s: (interrupts(self) - interrupts(before)) as f64 / whole_s,
             polls_per_s: polls as f64 * whole / trial_s,
             frames_per_poll: (polls > 0).then(|| frames as f64 / polls as f64),
-            wake_ups_per_s: (wakes(self) - wakes(before)) as f64 / trial_s,
+            wake_ups_per_s: (wakes(self) - wakes(before)) as f64 / whole_s,
             busy_share: (busy_ns as f64 / 1e9 / trial_s).min(1.0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_method::Span;
+
+    #[test]
+    fn rates_are_over_the_time_counted() {
+        let counters = |at_ns, count| Counters {
+            hardware: Reading::at(at_ns),
+            wakes: [(1, count)].into(),
+            interrupts: vec![(1, count)],
+            polls: Vec::new(),
+            drops: BTreeMap::new(),
+        };
+        // Set-up and drain take as long as the trial.
+        let trial = Trial {
+            duration: Span::from_millis(1_000),
+            ..Trial::default()
+        };
+        let after = counters(2_000_000_000, 200);
+        let found = after.cpu_evidence(&counters(0, 0), &trial, 1, 0);
+        let rates = (found.interrupts_per_s, found.wake_ups_per_s);
+        assert_eq!(rates, (100.0, 100.0));
     }
 }

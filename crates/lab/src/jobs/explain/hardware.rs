@@ -19,6 +19,7 @@ pub(super) struct HardwareCounters {
 }
 
 /// Their counts at one moment.
+#[derive(Default)]
 pub(super) struct Reading {
     at_ns: u64,
     counts: [Vec<Count>; 6],
@@ -61,6 +62,15 @@ impl HardwareCounters {
 }
 
 impl Reading {
+    /// Without a count.
+    #[cfg(test)]
+    pub fn at(at_ns: u64) -> Self {
+        Self {
+            at_ns,
+            ..Self::default()
+        }
+    }
+
     /// Time between both.
     pub fn seconds_since(&self, before: &Self) -> f64 {
         (self.at_ns - before.at_ns).max(1) as f64 / 1e9
