@@ -36,8 +36,10 @@ fn dropped(watched: &Watched) -> String {
     })
 }
 
+/// Of a CPU that has time left it limits nothing.
 fn stolen(watched: &Watched) -> Option<String> {
-    let cpu = watched.cpus.iter().find(|cpu| cpu.steal_share > STOLEN)?;
+    let mut full = watched.cpus.iter().filter(|cpu| !has_time(cpu));
+    let cpu = full.find(|cpu| cpu.steal_share > STOLEN)?;
     let share = cpu.steal_share * 100.0;
     Some(format!(
         "The hypervisor took {share:.0} % of CPU {}",
@@ -45,10 +47,14 @@ fn stolen(watched: &Watched) -> Option<String> {
     ))
 }
 
+/// Whether a CPU has time left, whatever its work is.
+fn has_time(cpu: &WatchedCpu) -> bool {
+    cpu.idle_share() >= 1.0 - BUSY
+}
+
 /// CPUs without time left, of those that have work of the network's.
 fn all_full(watched: &Watched) -> impl Iterator<Item = &WatchedCpu> {
-    let is_full =
-        |cpu: &&WatchedCpu| cpu.idle_share() < 1.0 - BUSY && cpu.network_share() >= NETWORKS;
+    let is_full = |cpu: &&WatchedCpu| !has_time(cpu) && cpu.network_share() >= NETWORKS;
     watched.cpus.iter().filter(is_full)
 }
 
@@ -63,7 +69,7 @@ fn taken(watched: &Watched) -> Option<String> {
 
 fn full(watched: &Watched) -> Option<String> {
     let full: Vec<String> = all_full(watched).map(|cpu| cpu.cpu.to_string()).collect();
-    let rest = watched.cpus.len() - full.len();
+    let rest = watched.cpus.iter().filter(|cpu| has_time(cpu)).count();
     let free = match rest {
         0 => "no CPU that was watched has time left".to_owned(),
         _ => format!("{rest} of those watched has time left: spread the flows (RSS, RPS)"),
@@ -74,19 +80,22 @@ fn full(watched: &Watched) -> Option<String> {
 
 fn overflowed(watched: &Watched) -> Option<String> {
     let cpu = watched.cpus.iter().find(|cpu| cpu.backlog_drops > 0)?;
-    Some(format!(
-        "The backlog of CPU {} overflowed although it has time left: bursts (net.core.netdev_max_backlog)",
-        cpu.cpu
-    ))
+    let why = match has_time(cpu) {
+        true => "although it has time left: bursts (net.core.netdev_max_backlog)",
+        false => "while it had no time left for the network",
+    };
+    Some(format!("The backlog of CPU {} overflowed {why}", cpu.cpu))
 }
 
 fn lost(watched: &Watched) -> Option<String> {
     let lost = |link: &&WatchedLink| link.counted && link.rx_drops > 0;
     let link = watched.links.iter().find(lost)?;
-    Some(format!(
-        "{} lost frames while receiving although no CPU is full: bursts or a short ring",
-        link.name
-    ))
+    let full = watched.cpus.iter().find(|cpu| !has_time(cpu));
+    let why = full.map_or_else(
+        || "although no CPU is full: bursts or a short ring".to_owned(),
+        |cpu| format!("at a time when CPU {} was full", cpu.cpu),
+    );
+    Some(format!("{} lost frames while receiving {why}", link.name))
 }
 
 fn time_left(watched: &Watched) -> String {
@@ -185,10 +194,34 @@ mod tests {
             words.contains("CPU 2 has most, 30 %") && words.ends_with("60 % idle") && !is_limit,
             "{words}"
         );
-        let stolen = WatchedCpu {
+        let stolen = |network, others| WatchedCpu {
             steal_share: 0.2,
-            ..cpu(1, 0.1, 0.0)
+            ..cpu(1, network, others)
         };
-        assert!(limit(&[stolen], 0).0.contains("hypervisor took 20 %"));
+        assert!(
+            limit(&[stolen(0.5, 0.5)], 0)
+                .0
+                .contains("hypervisor took 20 %")
+        );
+        let (words, is_limit) = limit(&[stolen(0.1, 0.0)], 0);
+        assert!(words.ends_with("90 % idle") && !is_limit, "{words}");
+    }
+
+    #[test]
+    fn a_cpu_full_of_other_work_has_no_time_left() {
+        let (words, _) = limit(&[cpu(2, 0.99, 0.0), cpu(3, 0.0, 1.0)], 0);
+        assert!(
+            words.ends_with("no CPU that was watched has time left"),
+            "{words}"
+        );
+        let mut other = cpu(3, 0.1, 0.9);
+        let (words, _) = limit(&[cpu(2, 0.3, 0.0), other.clone()], 9);
+        assert_eq!(
+            words,
+            "eth0 lost frames while receiving at a time when CPU 3 was full"
+        );
+        other.backlog_drops = 1;
+        let (words, _) = limit(&[other], 0);
+        assert!(words.ends_with("no time left for the network"), "{words}");
     }
 }
