@@ -6,7 +6,7 @@ mod record;
 mod ring;
 mod sampler;
 
-pub use counter::{Count, Counted, CpuCounter, Energy, why_not};
+pub use counter::{Count, Counted, CpuCounter, Energy, NO_PMU, why_not};
 pub use memory::memory_traffic;
 pub use record::{Record, Sampled, records};
 pub use sampler::{CpuSampler, SamplingClock};

@@ -2,6 +2,7 @@
 
 use super::{Doubt, Surroundings, Weight, frame_doubts, overload_doubts, search, work_doubts};
 use crate::profile::Completeness;
+use mpps_linux::perf::NO_PMU;
 use mpps_method::full_speed::fastest_work_ns;
 use mpps_method::{LimitedBy, Trial, Verdict, statistics};
 use mpps_record::{ProfileLine, ProfiledLoad, ProfiledWire};
@@ -29,6 +30,8 @@ pub struct ProfileDoubts<'a> {
     pub limited_by: LimitedBy,
     /// How often the kernel stopped the sampling.
     pub throttled: u64,
+    /// Why samples come by a timer; `None` where they come by cycles.
+    pub why_timer: Option<&'a str>,
     /// Trials that were void, and all.
     pub void: (u32, u32),
     /// What a frame cost in the saturated trials at another CPU distance, which are left out, ns.
@@ -58,7 +61,7 @@ pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
             weighed.void.1,
             weighed.trials.iter().map(|(_, verdict)| verdict),
         ),
-        (weighed.line.clock.as_deref() == Some("cpu-clock")).then(by_timer),
+        (weighed.line.clock.as_deref() == Some("cpu-clock")).then(|| by_timer(weighed.why_timer)),
     ];
     let mut doubts: Vec<Doubt> = one_each.into_iter().flatten().collect();
     doubts.extend(overload_doubts(weighed.around));
@@ -237,11 +240,24 @@ fn parts_apart(wire: &ProfiledWire) -> Option<Doubt> {
     })
 }
 
-fn by_timer() -> Doubt {
+fn by_timer(why: Option<&str>) -> Doubt {
+    let (footnote, told) = match why {
+        Some(NO_PMU) => (
+            "a timer samples, because there is no PMU",
+            "this machine has no PMU".to_owned(),
+        ),
+        why => (
+            "a timer samples, because cycles could not be",
+            format!(
+                "cycles gave none: {}",
+                why.unwrap_or("they did before the trials")
+            ),
+        ),
+    };
     Doubt {
         name: "no-pmu",
-        weight: Weight::Footnote(1, "a timer samples, because there is no PMU"),
-        seen: "samples come from a timer (cpu-clock), because this machine has no PMU".to_owned(),
+        weight: Weight::Footnote(1, footnote),
+        seen: format!("samples come from a timer (cpu-clock), because {told}"),
         why: "Code that runs with interrupts off is sampled where it enables them again; such samples are given to \
             the function that had turned them off.",
         next: "Measure on a machine with a PMU to see this code itself.",
@@ -354,6 +370,19 @@ mod tests {
         assert_eq!(idle(&tested(seen(300.0, 299)), &line(6)), None);
         // By cycles an idle CPU has none to expect.
         assert_eq!(idle(&tested(seen(0.0, 0)), &line(6)), None);
+    }
+
+    #[test]
+    fn an_error_of_the_pmu_is_told() {
+        let seen = by_timer(Some(NO_PMU)).seen;
+        assert!(seen.ends_with("this machine has no PMU"), "{seen}");
+        let error = by_timer(Some("sample CPU 1: EBUSY"));
+        assert!(
+            error
+                .seen
+                .ends_with("cycles gave none: sample CPU 1: EBUSY")
+        );
+        assert!(!error.weight.footnote().expect("one").contains("no PMU"));
     }
 
     #[test]

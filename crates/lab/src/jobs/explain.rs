@@ -221,6 +221,7 @@ impl Explainer<'_> {
             tested,
             limited_by,
             throttled: self.look.throttled,
+            why_timer: self.look.why_timer.as_deref(),
             void: (self.void, self.tried.len() as u32 + self.void),
             elsewhere: &self.elsewhere,
             trials: &self.tried,

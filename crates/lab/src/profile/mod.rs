@@ -17,7 +17,7 @@ pub use mpps_linux::perf::SamplingClock;
 pub use mpps_linux::symbols::{Symbol, Symbols};
 pub use programs::symbols;
 pub use resolve::{Taken, resolve};
-pub use sampler::{Sampler, SamplerPlan};
+pub use sampler::{Sampler, SamplerPlan, why_timer};
 
 use std::collections::BTreeMap;
 

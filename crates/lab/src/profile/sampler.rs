@@ -6,7 +6,7 @@ use crate::clock::{monotonic_ns, wait_until};
 use crate::tester::TesterError;
 use crate::tester::real_time::RealTime;
 use mpps_linux::cpu::CpuSet;
-use mpps_linux::perf::{CpuSampler, SamplingClock};
+use mpps_linux::perf::{CpuSampler, SamplingClock, why_not};
 use mpps_linux::{Error, Result};
 use mpps_method::random::Random;
 use std::ops::RangeInclusive;
@@ -142,19 +142,26 @@ fn draw(random: &mut Random, range: &RangeInclusive<u64>) -> u64 {
     range.start() + random.below(range.end().saturating_sub(*range.start()) + 1)
 }
 
-/// Opens an event on each CPU.
+/// Opens an event on each CPU: of the cycles, or else a timer. [`why_timer`] says why.
 pub(super) fn open(draws: &mut Draws) -> Result<(SamplingClock, Vec<Observed>)> {
-    let mut all = |clock| -> Result<Vec<Observed>> {
-        draws.clock = clock;
-        let cpus = draws.plan.cpus.clone();
-        let open = |cpu| Observed::open(cpu, clock, draws.period());
-        cpus.into_iter().map(open).collect()
-    };
-    match all(SamplingClock::Cycles) {
+    match open_by(draws, SamplingClock::Cycles) {
         Ok(cpus) => Ok((SamplingClock::Cycles, cpus)),
-        // No PMU. What else is wrong is wrong with timers too.
-        Err(_) => Ok((SamplingClock::Timer, all(SamplingClock::Timer)?)),
+        Err(_) => Ok((SamplingClock::Timer, open_by(draws, SamplingClock::Timer)?)),
     }
+}
+
+fn open_by(draws: &mut Draws, clock: SamplingClock) -> Result<Vec<Observed>> {
+    draws.clock = clock;
+    let cpus = draws.plan.cpus.clone();
+    let open = |cpu| Observed::open(cpu, clock, draws.period());
+    cpus.into_iter().map(open).collect()
+}
+
+/// Why a sampler would sample by timers; `None` where it would by cycles.
+#[must_use]
+pub fn why_timer(plan: &SamplerPlan) -> Option<String> {
+    let opened = open_by(&mut Draws::new(plan), SamplingClock::Cycles);
+    opened.err().as_ref().map(why_not)
 }
 
 /// Changes periods, and reads rings that are half full, until it is told to stop.

@@ -145,11 +145,14 @@ impl Energy {
     }
 }
 
+/// The usual answer of [`why_not`].
+pub const NO_PMU: &str = "no PMU";
+
 /// Why events of the PMU cannot be counted.
 #[must_use]
 pub fn why_not(error: &Error) -> String {
     match error.errno() {
-        Some(libc::ENOENT | libc::EOPNOTSUPP) => "no PMU".to_owned(),
+        Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => NO_PMU.to_owned(),
         _ => error.to_string(),
     }
 }

@@ -176,6 +176,7 @@ impl Turns<'_> {
             // Each pair is of one distance.
             elsewhere: &[],
             throttled: self.paired.look.throttled,
+            why_timer: self.paired.look.why_timer.as_deref(),
             trials: &trials.collect::<Vec<_>>(),
         });
         Ok(ProfileLine {

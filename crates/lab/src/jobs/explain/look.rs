@@ -5,7 +5,9 @@ use super::hardware::HardwareCounters;
 use super::split::Profiled;
 use crate::bed::CpuSplit;
 use crate::jobs::{JobError, Phase, Trials};
-use crate::profile::{Completeness, Sampler, SamplerPlan, Symbols, completeness, symbols};
+use crate::profile::{
+    Completeness, Sampler, SamplerPlan, Symbols, completeness, symbols, why_timer,
+};
 use crate::search::saturation::{SENDER_MAX, through};
 use crate::tester::{EvidenceProbe, Tester, TesterError};
 use crate::trial;
@@ -32,6 +34,8 @@ pub(super) struct Look {
     /// Counts polls and drops.
     probe: Option<EvidenceProbe>,
     hardware: HardwareCounters,
+    /// Why samples come by a timer; `None` where they come by cycles.
+    pub why_timer: Option<String>,
     /// How often the kernel stopped the sampling.
     pub throttled: u64,
 }
@@ -39,11 +43,13 @@ pub(super) struct Look {
 impl Look {
     /// Of the DUT's CPUs. The last program has to be loaded by now, or it would have no name.
     pub fn new(cpus: &CpuSplit, probe: Option<EvidenceProbe>) -> Result<Self, TesterError> {
+        let sampler = SamplerPlan::usual(&cpus.dut, cpus.sender());
         Ok(Self {
-            sampler: SamplerPlan::usual(&cpus.dut, cpus.sender()),
             symbols: symbols()?,
             probe,
             hardware: HardwareCounters::start(&cpus.dut),
+            why_timer: why_timer(&sampler),
+            sampler,
             throttled: 0,
         })
     }
