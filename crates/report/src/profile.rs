@@ -130,7 +130,8 @@ pub fn evidence(line: &ProfileLine) -> Vec<String> {
             why.trim_end_matches('.')
         )
     }));
-    told.extend(saturated(line).map(samples));
+    let by_cycles = line.clock.as_deref() == Some("cycles");
+    told.extend(saturated(line).map(|load| samples(load, by_cycles)));
     told.extend(burn::told(line));
     let unplaced = line.loads.first().map(|load| &load.unplaced);
     let unplaced = unplaced.filter(|functions| !functions.is_empty());
@@ -259,7 +260,7 @@ fn model(model: &CostModel) -> String {
     )
 }
 
-fn samples(load: &ProfiledLoad) -> String {
+fn samples(load: &ProfiledLoad, by_cycles: bool) -> String {
     let lost = match load.lost_samples {
         0 => String::new(),
         lost => format!(", {} found no room", number::grouped(lost)),
@@ -268,8 +269,13 @@ fn samples(load: &ProfiledLoad) -> String {
         0 => String::new(),
         trials => format!(" in {}", number::plural(trials, "trial")),
     };
+    // Cycles are not compared with the scheduler's time.
+    let (are, of) = match by_cycles {
+        true => ("are", "those due"),
+        false => ("cover", "the busy time"),
+    };
     let seen = load.seen_share.map_or(String::new(), |seen| {
-        format!(" cover {} of the busy time", number::percent(seen))
+        format!(" {are} {} of {of}", number::percent(seen))
     });
     format!(
         "{}{trials}{seen}{lost}. No rule places {} of the time. {} was sampled late, because interrupts were off: it is given to the function that turned them off.",
@@ -464,6 +470,17 @@ pub fn perf_script(lines: &[ProfileLine]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cycles_say_nothing_of_the_busy_time() {
+        let load = ProfiledLoad {
+            seen_share: Some(0.97),
+            ..ProfiledLoad::default()
+        };
+        let told = samples(&load, true);
+        assert!(told.contains(" are 97 % of those due."), "{told}");
+        assert!(samples(&load, false).contains(" cover 97 % of the busy time."));
+    }
 
     #[test]
     fn a_prediction_that_waiting_leaves_open_is_a_range() {

@@ -45,7 +45,7 @@ pub struct ProfileDoubts<'a> {
 pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
     let saturated = weighed.line.loads.first();
     let one_each = [
-        saturated.and_then(missing),
+        saturated.and_then(|load| missing(load, weighed.line.clock.as_deref())),
         saturated.and_then(unclassified),
         throttled(weighed.throttled),
         (weighed.limited_by != LimitedBy::Dut).then(not_saturated),
@@ -70,15 +70,18 @@ pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
     doubts
 }
 
-fn missing(load: &ProfiledLoad) -> Option<Doubt> {
+fn missing(load: &ProfiledLoad, clock: Option<&str>) -> Option<Doubt> {
     let share = load.seen_share.filter(|share| *share < SEEN_MIN)?;
+    let percent = share * 100.0;
     Some(Doubt {
         name: "samples-missing",
         weight: Weight::Unsure(1),
-        seen: format!(
-            "samples cover {:.1} % of the time that the router was busy at saturation",
-            share * 100.0
-        ),
+        seen: match clock {
+            Some("cycles") => format!("{percent:.1} % of the samples due at saturation came"),
+            _ => format!(
+                "samples cover {percent:.1} % of the time that the router was busy at saturation"
+            ),
+        },
         why: "Code that ran in the rest of the time may be split in another way. A hypervisor that takes the CPU away \
             leaves such gaps.",
         next: "Run again when the machine is quieter.",
