@@ -240,6 +240,26 @@ fn a_what_if_is_a_range_with_its_assumptions() {
 }
 
 #[test]
+fn an_item_at_the_end_has_no_octets() {
+    let memory = memory();
+    let cost = |n: f64| 40.0 + 2.0 * memory.latency_ns(65_536.0 * n);
+    let points = [1.0, 1e3, 1e6].map(|n| point(n, cost(n)));
+    let mut fit = Fit::new(Axis::Destinations, &points, &memory).expect("a fit");
+    assert_eq!(fit.item_octets, ITEM_OCTETS.last().copied());
+    // Or so few points would predict nothing.
+    fit.off_ns = 1.0;
+    let mut basis = basis();
+    basis.fits = vec![(fit, 1.0)];
+    let far = ask(None, &[(Axis::Destinations, 1e4)]);
+    let far = basis.answer(&far).map(|answer| answer.assumes);
+    let told = far.unwrap_or_default().join(" ");
+    assert!(
+        told.contains("waits as the memory did") && !told.contains("octets"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_clock_speeds_up_only_what_the_cpu_does() {
     let basis = basis();
     let fast = basis

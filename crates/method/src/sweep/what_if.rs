@@ -182,14 +182,17 @@ impl Answer {
             middle + by + reach(there.high - there.ns, high - middle),
         ];
         let axis = fit.axis.name();
-        self.assumes.push(match fit.item_octets {
-            Some(octets) => format!(
+        self.assumes.push(match (fit.item_octets, fit.known_item_octets()) {
+            (_, Some(octets)) => format!(
                 "the cost follows {axis} as measured: the look-up reads {octets:.0} octets for each, and waits as the memory did"
             ),
-            None if fit.is_between() => {
+            (Some(_), None) => {
+                format!("the cost follows {axis} as measured: the look-up waits as the memory did")
+            }
+            (None, _) if fit.is_between() => {
                 format!("the cost follows {axis} from one measured place to the next")
             }
-            None => format!("the cost follows {axis} along the measured line"),
+            (None, _) => format!("the cost follows {axis} along the measured line"),
         });
         if there.beyond {
             self.distrust.push(format!(
