@@ -18,10 +18,16 @@
 #define NET_TX_SOFTIRQ 2
 #define NET_RX_SOFTIRQ 3
 
+struct sched_entity {
+	u64 sum_exec_runtime;
+	u64 prev_sum_exec_runtime;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	unsigned int flags;
 	int pid;
 	char comm[COMM_OCTETS];
+	struct sched_entity se;
 } __attribute__((preserve_access_index));
 
 /* Kinds of work. */
@@ -77,21 +83,32 @@ static __always_inline u64 kind_of(const struct task_struct *task)
 	return OTHER_TASK;
 }
 
-/* What passed since the last event was of a kind; from now on another one runs. */
-static __always_inline void pass(struct observed_cpu *o, u64 kind, u64 next)
+static __always_inline void add(struct observed_cpu *o, u64 kind, u64 ns)
 {
-	u64 now = bpf_ktime_get_ns(), passed = now > o->since_ns ? now - o->since_ns : 0;
-
 	if (kind == IDLE)
-		o->idle_ns += passed;
+		o->idle_ns += ns;
 	else if (kind == NET_SOFTIRQ)
-		o->net_softirq_ns += passed;
+		o->net_softirq_ns += ns;
 	else if (kind == OTHER_SOFTIRQ)
-		o->other_softirq_ns += passed;
+		o->other_softirq_ns += ns;
 	else if (kind == NET_THREAD)
-		o->net_thread_ns += passed;
+		o->net_thread_ns += ns;
 	else
-		o->other_task_ns += passed;
+		o->other_task_ns += ns;
+}
+
+/*
+ * A kind ran to this moment; from now on another one does. If it is not the kind that came at the last event, a switch
+ * between them was not seen: the kind had `slice_ns` of what passed, or half of it where nobody knows (0).
+ */
+static __always_inline void pass(struct observed_cpu *o, u64 kind, u64 slice_ns, u64 next)
+{
+	u64 now = bpf_ktime_get_ns(), passed = now > o->since_ns ? now - o->since_ns : 0, own = passed;
+
+	if (kind != o->running && slice_ns < passed)
+		own = slice_ns ? slice_ns : passed / 2;
+	add(o, kind, own);
+	add(o, o->running, passed - own);
 	o->since_ns = now;
 	o->running = next;
 }
@@ -99,6 +116,16 @@ static __always_inline void pass(struct observed_cpu *o, u64 kind, u64 next)
 static __always_inline u64 soft(unsigned int vec_nr)
 {
 	return vec_nr == NET_RX_SOFTIRQ || vec_nr == NET_TX_SOFTIRQ ? NET_SOFTIRQ : OTHER_SOFTIRQ;
+}
+
+/* How long a task ran since it came, by the scheduler's account. A real-time task has none. */
+static __always_inline u64 slice_ns(const struct task_struct *task)
+{
+	u64 before = task->se.prev_sum_exec_runtime, after = task->se.sum_exec_runtime;
+
+	/* Both are read before the branch: the verifier refuses loads that the compiler has merged. */
+	asm volatile("" : "+r"(before), "+r"(after));
+	return before && after > before ? after - before : 0;
 }
 
 static __always_inline u64 current_kind(void)
@@ -112,7 +139,7 @@ int BPF_PROG(entered, unsigned int vec_nr)
 	struct observed_cpu *o = here();
 
 	if (o)
-		pass(o, current_kind(), soft(vec_nr));
+		pass(o, current_kind(), 0, soft(vec_nr));
 	return 0;
 }
 
@@ -122,7 +149,7 @@ int BPF_PROG(exited, unsigned int vec_nr)
 	struct observed_cpu *o = here();
 
 	if (o)
-		pass(o, soft(vec_nr), current_kind());
+		pass(o, soft(vec_nr), 0, current_kind());
 	return 0;
 }
 
@@ -132,7 +159,7 @@ int BPF_PROG(switched, _Bool preempt, struct task_struct *prev, struct task_stru
 	struct observed_cpu *o = here();
 
 	if (o)
-		pass(o, kind_of(prev), kind_of(next));
+		pass(o, kind_of(prev), slice_ns(prev), kind_of(next));
 	return 0;
 }
 
@@ -145,7 +172,7 @@ int BPF_PROG(looked)
 	if (!o)
 		return 0;
 	kind = o->running == NET_SOFTIRQ || o->running == OTHER_SOFTIRQ ? o->running : current_kind();
-	pass(o, kind, kind);
+	pass(o, kind, 0, kind);
 	return 0;
 }
 
