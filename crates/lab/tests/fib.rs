@@ -440,7 +440,7 @@ fn a_bad_plan_is_refused_before_any_change() {
     });
 }
 
-/// Since Linux 4.18 net.ipv6.route.max_size bounds no routes, so nobody is told to raise it.
+/// Since Linux 4.18 net.ipv6.route.max_size bounds no routes: all are loaded.
 #[test]
 fn the_bound_on_ipv6_routes_that_is_none_is_none() {
     if !support::can_run() {

@@ -38,7 +38,7 @@ const LOOKS: [(usize, f64); 10] = [
 pub struct Turn {
     /// At the lower overload.
     pub overload: Block,
-    /// At the load that all variants carry; one that overloads the DUT tells no cost there.
+    /// At the same load for all variants; one that overloads the DUT tells no cost there.
     pub fixed: Block,
 }
 
@@ -254,16 +254,16 @@ impl Comparison {
             signed_rank::interval(&samples, wrong / f64::from(self.tests))
         };
         let pairs = self.counting().count() as u32;
+        let with_fixed = self.counting().filter(|pair| pair.fixed_ns.is_some());
+        let fixed_pairs = with_fixed.count() as u32;
         let mut compared = Compared {
             rate: interval(&|pair| Some(pair.rate)).map(share),
             cost_ns: interval(&|pair| pair.cost.map(|(base, variant)| variant - base)),
             cost: interval(&|pair| pair.cost.map(|(base, variant)| (variant / base).ln()))
                 .map(share),
-            fixed_cost_ns: interval(&|pair| pair.fixed_ns),
-            fixed_pairs: self
-                .counting()
-                .filter(|pair| pair.fixed_ns.is_some())
-                .count() as u32,
+            // Of less than half of the pairs it would be the cost of the fast states only.
+            fixed_cost_ns: interval(&|pair| pair.fixed_ns).filter(|_| 2 * fixed_pairs >= pairs),
+            fixed_pairs,
             pairs,
             moved: self.counting().filter(|pair| !pair.at_one).count() as u32,
             left_out: LeftOut {
@@ -336,7 +336,7 @@ fn differences(base: &Turn, variant: &Turn, measure: Measure) -> Result<Differen
     let at_one = is_at_one(overloads);
     let is_like = is_at_one(fixed) || !at_one;
     // At overload batches are larger, and a frame is cheaper.
-    let counts = is_like && base.fixed.is_carried() && variant.fixed.is_carried();
+    let counts = is_like && !base.fixed.is_saturated() && !variant.fixed.is_saturated();
     let fixed_costs = rates(fixed).filter(|_| counts).and_then(|_| costs(fixed));
     Ok(Differences {
         at_one,

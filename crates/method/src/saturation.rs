@@ -82,7 +82,8 @@ impl Block {
     }
 
     /// A CPU without time left in the trial is busy in each of its windows.
-    pub(crate) fn is_saturated(&self) -> bool {
+    #[must_use]
+    pub fn is_saturated(&self) -> bool {
         let busy = self.threads.or(self.busiest);
         busy.is_some_and(|busy| busy >= BUSY)
     }
@@ -91,12 +92,6 @@ impl Block {
     #[must_use]
     pub fn is_overloaded(&self) -> bool {
         is_overload((self.sent, self.lost), mean_rate(&self.windows))
-    }
-
-    /// Whether the DUT took what was sent, and its CPU had time left.
-    #[must_use]
-    pub fn is_carried(&self) -> bool {
-        !self.is_saturated() && self.lost <= 1.0 - OVERLOADED
     }
 
     /// Two trials in the state in which both were, where it is known what a frame took there, or the DUT's CPU was busy in all
@@ -481,33 +476,43 @@ impl FrameCost {
         })
     }
 
-    /// What a frame costs in all, over the overloaded blocks of a router; with a state over their windows there.
+    /// With the router's part of these blocks' cost, and the rest of it the bed's. They are of the router at another load.
+    /// `None` with fewer than 2 of them, or where nothing is left for the bed.
     #[must_use]
-    pub fn total_at(router: &[Block], place: Option<&Place>) -> Option<Interval> {
-        let here = |block: &Block| match place {
-            Some(place) => block.at(place),
-            None => Some(block.clone()),
-        };
-        let blocks = router.iter().filter_map(here);
-        let costs = blocks
-            .filter(Block::is_overloaded)
-            .filter_map(|block| block.ns_per_frame);
-        Interval::from_samples(&costs.collect::<Vec<f64>>())
+    pub fn within(self, router: &[Block]) -> Option<Self> {
+        let costs = router.iter().filter_map(|block| block.ns_per_frame);
+        let costs: Vec<f64> = costs.collect();
+        if costs.len() < PAIRS_MIN {
+            return None;
+        }
+        let (total, part) = (Interval::from_samples(&costs)?, self.router_ns);
+        (total.middle > part.middle).then_some(Self {
+            bed_ns: Interval {
+                low: total.low - part.high,
+                middle: total.middle - part.middle,
+                high: total.high - part.low,
+            },
+            total_ns: total,
+            pairs: self.pairs.min(costs.len() as u32),
+            ..self
+        })
     }
 
-    /// The same router's part of another cost: the rest is the bed's.
+    /// The blocks' windows in this state, where they are of more than the DUT takes.
     #[must_use]
-    pub fn within_total(self, total_ns: Interval) -> Self {
-        let router = self.router_ns;
-        Self {
-            bed_ns: Interval {
-                low: total_ns.low - router.high,
-                middle: total_ns.middle - router.middle,
-                high: total_ns.high - router.low,
-            },
-            total_ns,
-            ..self
-        }
+    pub fn blocks_at(router: &[Block], place: &Place) -> Vec<Block> {
+        let there = router.iter().filter_map(|block| block.at(place));
+        there.filter(Block::is_overloaded).collect()
+    }
+
+    /// The blocks at this CPU distance, or all where nobody knows it.
+    #[must_use]
+    pub fn blocks_at_distance(router: &[Block], distance_ns: Option<f64>) -> Vec<Block> {
+        let distances: Vec<Distance> = router.iter().map(|block| block.distance).collect();
+        let here = pairs_at(&distances, distance_ns);
+        here.iter()
+            .filter_map(|&place| router.get(place).cloned())
+            .collect()
     }
 
     /// With so much of the bed's part in the router's: what the receiver's program at the exit takes more through a wire,
@@ -696,16 +701,32 @@ mod tests {
 
     #[test]
     fn a_routers_part_stands_within_another_total() {
-        let cost = FrameCost::from_blocks(
-            &[block(&[1_000; 3], 480), block(&[1_000; 3], 490)],
-            &[block(&[1_000; 3], 420), block(&[1_000; 3], 430)],
-            None,
-        );
+        let blocks =
+            |all: &[u64]| -> Vec<Block> { all.iter().map(|&ns| block(&[1_000; 3], ns)).collect() };
+        let cost = FrameCost::from_blocks(&blocks(&[480, 490]), &blocks(&[420, 430]), None);
         let cost = cost.expect("two pairs");
-        let here = cost.within_total(interval(350.0, 360.0, 380.0));
-        assert_eq!(here.router_ns, cost.router_ns);
+        let here = cost.within(&blocks(&[350, 360, 380])).expect("a cost");
+        assert_eq!((here.router_ns, here.pairs), (cost.router_ns, 2));
         assert_eq!((here.total_ns.middle, here.bed_ns.middle), (360.0, 300.0));
         assert_eq!((here.bed_ns.low, here.bed_ns.high), (290.0, 320.0));
+        // Too few, and less than the router's part.
+        assert_eq!(cost.within(&blocks(&[350])), None);
+        assert_eq!(cost.within(&blocks(&[50, 55])), None);
+    }
+
+    #[test]
+    fn blocks_of_another_distance_are_no_total() {
+        let at = |ns, distance| Block {
+            distance: Distance::at(distance),
+            ..block(&[1_000; 3], ns)
+        };
+        let all = [at(500, 60.0), at(900, 310.0), at(510, 60.0), at(900, 310.0)];
+        let costs = |distance| -> Vec<Option<f64>> {
+            let here = FrameCost::blocks_at_distance(&all, distance);
+            here.iter().map(|block| block.ns_per_frame).collect()
+        };
+        assert_eq!(costs(Some(60.0)), [Some(500.0), Some(510.0)]);
+        assert_eq!(costs(None).len(), 2, "those of one distance");
     }
 
     #[test]

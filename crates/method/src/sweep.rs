@@ -30,8 +30,8 @@ use crate::statistics::{mean, student_t};
 pub const FITTED_MIN: usize = 3;
 /// Points of a sweep at least: the fitted ones, and one that is held out.
 pub const POINTS_MIN: usize = FITTED_MIN + 1;
-/// Octets that an item of a look-up may take. Up to 64 KiB the fitted places lie nearer to the line, but of seven recorded
-/// sweeps those held out lie nearer in one and farther off in two.
+/// Octets that an item of a look-up may take. With sizes up to 64 KiB the held-out places of seven recorded
+/// sweeps were predicted better in one, and worse in two.
 const ITEM_OCTETS: [f64; 9] = [
     16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0,
 ];

@@ -25,7 +25,7 @@ pub struct ComparisonLine {
     /// A variant slower than the first one by more than this share fails; null: none does.
     #[serde(default)]
     pub fail_if_slower_share: Option<f64>,
-    /// The load that all variants carry.
+    /// The same load for all variants.
     pub fixed_fps: u64,
     /// The first one is the one that others are compared with.
     pub variants: Vec<Variant>,
@@ -86,7 +86,8 @@ pub struct Binary {
     pub version: String,
 }
 
-/// By how much a variant differs from another. Where it has `pairs`, intervals hold in 19 of 20 comparisons. Between two
+/// By how much a variant differs from another. Where it has `pairs`, intervals hold in 19 of 20 comparisons,
+/// since version 21 of the method those of one run together. Between two
 /// finished runs they come from within each run, and do not show what the machine did between them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

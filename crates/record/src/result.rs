@@ -189,7 +189,8 @@ pub struct Overload {
     pub max_forwarding_trials: Option<u32>,
     /// Trials left out because the CPUs were elsewhere in them.
     pub elsewhere_trials: Option<u32>,
-    /// What a frame costs there; null where no wire can stand in for the router, or too few trials tell.
+    /// What a frame costs there; null where no wire can stand in for the router, too few trials tell, or the rate contradicts
+    /// them.
     pub cost: Option<FrameCost>,
     /// The part of `bed_ns` that the receiver's program at the exit takes; null where it could not be timed. Before version 8
     /// of the method it was timed through the wire.

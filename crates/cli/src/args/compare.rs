@@ -44,7 +44,7 @@ pub struct FinishedArgs {
     pub records: Vec<PathBuf>,
     /// A difference smaller than this need not be found: the run ends when the interval lies within it. A difference that
     /// was found ends the run when half of its interval is at most this, or a fifth of the difference. By default 2%, and
-    /// 3% where a variant has destinations, as with --table, because equal set-ups differ by that there
+    /// 3% where a variant has destinations, as with --table, because equal set-ups differ by that there. Two records: 2%
     #[arg(long, value_name = "PERCENT", value_parser = share, help_heading = "Comparison")]
     pub within: Option<f64>,
     /// Exit code 1 if a variant is slower than the first one by more than this: a difference was found, and its median

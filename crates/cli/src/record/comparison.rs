@@ -17,7 +17,11 @@ pub fn comparison_line(outcome: &Outcome, plan: &ComparePlan, beds: &[Bed]) -> C
     let beds = beds.iter().map(Some).chain(std::iter::repeat(None));
     let planned = plan.variants.iter().zip(beds);
     let entry = |(found, (variant, bed)): (&Measured, (&VariantPlan, Option<&Bed>))| {
-        entry(found, variant, bed, outcome.measure)
+        let fixed_cost = fixed_cost(found, &outcome.variants);
+        Variant {
+            fixed_ns_per_frame: fixed_cost.map(cost),
+            ..entry(found, variant, bed, outcome.measure)
+        }
     };
     let frames = plan.variants.first().map(|first| &first.traffic.frames);
     ComparisonLine {
@@ -46,12 +50,26 @@ fn doubts(found: &Measured) -> impl Iterator<Item = record::Doubt> {
     })
 }
 
+/// At the fixed load, over the turns in which no variant's CPU was full: so all variants have those of the same times. `None`
+/// of less than half of the turns.
+fn fixed_cost(found: &Measured, all: &[Measured]) -> Option<Interval> {
+    let is_carried = |place: usize| {
+        let mut turns = all.iter().filter_map(|variant| variant.turns.get(place));
+        turns.all(|turn| !turn.fixed.is_saturated())
+    };
+    let turns = found.turns.iter().enumerate();
+    let carried = turns.filter(|(place, _)| is_carried(*place));
+    let costs: Vec<f64> = carried
+        .filter_map(|(_, turn)| turn.fixed.ns_per_frame)
+        .collect();
+    Interval::from_samples(&costs).filter(|_| 2 * costs.len() >= found.turns.len())
+}
+
 fn entry(found: &Measured, plan: &VariantPlan, bed: Option<&Bed>, measure: Measure) -> Variant {
     let interval = |of: &dyn Fn(&Turn) -> Option<f64>| {
         let samples: Vec<f64> = found.turns.iter().filter_map(of).collect();
         Interval::from_samples(&samples)
     };
-    let fixed_cost = |turn: &Turn| turn.fixed.ns_per_frame.filter(|_| turn.fixed.is_carried());
     let trials = |place: usize| found.trials.iter().map(|pair| pair[place]).collect();
     let replayed = plan.traffic.route_changes.as_deref();
     Variant {
@@ -62,7 +80,7 @@ fn entry(found: &Measured, plan: &VariantPlan, bed: Option<&Bed>, measure: Measu
         overload_fps: whole_fps(found.overload),
         forwarding_fps: interval(&|turn| rate(&turn.overload)).map(rates),
         ns_per_frame: interval(&|turn| turn.overload.ns_per_frame).map(cost),
-        fixed_ns_per_frame: interval(&fixed_cost).map(cost),
+        fixed_ns_per_frame: None,
         overload_trials: trials(0),
         fixed_trials: trials(1),
         replayed: replayed.map(replayed_file),

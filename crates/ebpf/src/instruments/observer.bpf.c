@@ -98,7 +98,7 @@ static __always_inline void add(struct observed_cpu *o, u64 kind, u64 ns)
 }
 
 /*
- * A kind ran to this moment; from now on another one does. If it is not the kind that came at the last event, a switch
+ * `kind` ran until now; `next` runs from now on. If it is not the kind that came at the last event, a switch
  * between them was not seen: the kind had `slice_ns` of what passed, or half of it where nobody knows (0).
  */
 static __always_inline void pass(struct observed_cpu *o, u64 kind, u64 slice_ns, u64 next)

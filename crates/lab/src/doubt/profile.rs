@@ -246,17 +246,21 @@ fn parts_apart(wire: &ProfiledWire) -> Option<Doubt> {
 }
 
 fn by_timer(why: Option<&str>) -> Doubt {
-    let (footnote, told) = match why {
+    let (footnote, told, next) = match why {
         Some(NO_PMU) => (
             "a timer samples, because there is no PMU",
             "this machine has no PMU".to_owned(),
+            "Measure on a machine with a PMU to see this code itself.",
         ),
-        why => (
-            "a timer samples, because cycles could not be",
-            format!(
-                "cycles gave none: {}",
-                why.unwrap_or("they did before the trials")
-            ),
+        Some(why) => (
+            "a timer samples, because the PMU's cycles could not be sampled",
+            format!("the PMU's cycles could not be sampled: {why}"),
+            "Mend the error above, then run again.",
+        ),
+        None => (
+            "a timer samples, because the PMU's cycles gave no samples",
+            "cycles gave no samples in the trials, though they did before".to_owned(),
+            "Run again.",
         ),
     };
     Doubt {
@@ -265,7 +269,7 @@ fn by_timer(why: Option<&str>) -> Doubt {
         seen: format!("samples come from a timer (cpu-clock), because {told}"),
         why: "Code that runs with interrupts off is sampled where it enables them again; such samples are given to \
             the function that had turned them off.",
-        next: "Measure on a machine with a PMU to see this code itself.",
+        next,
     }
 }
 

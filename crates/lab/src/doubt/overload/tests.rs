@@ -2,8 +2,8 @@ use super::super::tests::bound_by_loss;
 use super::super::{Gated, Surroundings};
 use super::*;
 use mpps_method::interval::Interval;
-use mpps_method::saturation::Block;
-use mpps_method::{Counts, Direction, Stability};
+use mpps_method::saturation::{Block, Window};
+use mpps_method::{Counts, Direction, Span, Stability};
 
 #[test]
 fn a_rate_that_depends_on_the_load_is_doubted() {
@@ -209,10 +209,19 @@ fn a_mean_below_the_median_is_doubted() {
 
 #[test]
 fn a_fixed_load_that_overloads_is_doubted() {
+    let window = |disturbed| Window {
+        duration: Span::from_millis(10),
+        forwarded: 1_000,
+        disturbed,
+        round_trip_ns: None,
+        work_ns: None,
+        busy: None,
+    };
     let turn = |lost, busy| Turn {
         fixed: Block {
             lost,
             busiest: Some(busy),
+            windows: vec![window(false); 30],
             ..Block::default()
         },
         ..Turn::default()
@@ -225,4 +234,8 @@ fn a_fixed_load_that_overloads_is_doubted() {
         seen.starts_with("in 2 of 3 trials at the fixed load"),
         "{seen}"
     );
+    // Disturbed throughout.
+    let mut disturbed = turn(0.0, 1.0);
+    disturbed.fixed.windows = vec![window(true); 30];
+    assert_eq!(fixed_overloaded(&[disturbed]), None);
 }

@@ -128,7 +128,7 @@ fn an_error_of_the_pmu_is_told() {
     assert!(
         error
             .seen
-            .ends_with("cycles gave none: sample CPU 1: EBUSY")
+            .ends_with("cycles could not be sampled: sample CPU 1: EBUSY")
     );
     assert!(!error.weight.footnote().expect("one").contains("no PMU"));
 }
