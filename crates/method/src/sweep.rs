@@ -238,7 +238,7 @@ impl Fit {
         !self.between.is_empty()
     }
 
-    /// Octets of an item, if a smaller one and a larger one fit worse: at an end of [`ITEM_OCTETS`] nobody knows that.
+    /// Octets of an item, if a smaller one and a larger one fit worse: at an end of the sizes nobody knows that.
     #[must_use]
     pub fn known_item_octets(&self) -> Option<f64> {
         let [first, .., last] = ITEM_OCTETS;
