@@ -3,7 +3,7 @@
 # usage: docs/report.sh [RECORD]    (needs chromium and pngquant: apt-get install chromium pngquant)
 set -eu
 cd "$(dirname "$0")/.."
-record=${1:-bench/runs/2026-11-27-xeon-vm-2cpu/readme/raw.jsonl.xz}
+record=${1:-bench/runs/2026-11-28-xeon-vm-2cpu/readme/raw.jsonl.xz}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 case $record in *.xz) unpack='xz -dc' ;; *) unpack=cat ;; esac
