@@ -222,6 +222,12 @@ pub struct Row {
     pub lines: BTreeMap<&'static str, &'static str>,
 }
 
+/// Whether [`Row::needs`] is no thing but a sentence: the bed sets it.
+#[must_use]
+pub fn is_set_by_bed(needs: &str) -> bool {
+    needs.starts_with("the bed sets")
+}
+
 impl Row {
     /// Advice for a profile.
     #[must_use]

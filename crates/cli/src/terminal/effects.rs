@@ -5,6 +5,7 @@ use super::wrap::prose;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, View, machine};
 use anyhow::Result;
+use mpps_method::tune::is_set_by_bed;
 use mpps_record::{EffectsLine, Interaction, Run, Screen, SettingEffect, Together};
 use mpps_report::number;
 use mpps_report::number::percent_given as percent;
@@ -171,11 +172,9 @@ fn interaction(one: &Interaction, verbose: bool) -> String {
 
 fn sentence(line: &EffectsLine, effect: &SettingEffect) -> String {
     let needs = effect.needs.as_ref();
-    let needs = needs.map_or_else(String::new, |needs| {
-        match needs.starts_with("the bed sets") {
-            true => format!(" ({needs})"),
-            false => format!(" (acts only with {needs})"),
-        }
+    let needs = needs.map_or_else(String::new, |needs| match is_set_by_bed(needs) {
+        true => format!(" ({needs})"),
+        false => format!(" (acts only with {needs})"),
     });
     let parts = effect.by_stage.as_ref();
     let parts = parts.map_or_else(String::new, |change| format!(". {}", by_part(change)));

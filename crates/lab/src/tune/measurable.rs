@@ -3,7 +3,7 @@
 use crate::bed::BedPlan;
 use crate::traffic::{ReceiverPlace, Traffic};
 use mpps_method::Transport;
-use mpps_method::tune::{Kind, Profile, Row, Scope};
+use mpps_method::tune::{Kind, Profile, Row, Scope, is_set_by_bed};
 
 /// Why a setting is not measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ pub(super) fn is_of_machine(row: &Row) -> bool {
 
 /// Why a setting cannot act without what it needs.
 fn lacking(needs: &str) -> String {
-    match needs.starts_with("the bed sets") {
+    match is_set_by_bed(needs) {
         true => needs.to_owned(),
         false => format!("needs {needs}"),
     }
