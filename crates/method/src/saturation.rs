@@ -383,6 +383,23 @@ pub fn pairs_at(distances: &[Distance], distance_ns: Option<f64>) -> Vec<usize> 
     .collect()
 }
 
+/// The blocks' windows in this state, where they are of more than the DUT takes.
+#[must_use]
+pub fn blocks_at(router: &[Block], place: &Place) -> Vec<Block> {
+    let there = router.iter().filter_map(|block| block.at(place));
+    there.filter(Block::is_overloaded).collect()
+}
+
+/// The blocks at this CPU distance, or all where nobody knows it.
+#[must_use]
+pub fn blocks_at_distance(router: &[Block], distance_ns: Option<f64>) -> Vec<Block> {
+    let distances: Vec<Distance> = router.iter().map(|block| block.distance).collect();
+    let here = pairs_at(&distances, distance_ns);
+    here.iter()
+        .filter_map(|&place| router.get(place).cloned())
+        .collect()
+}
+
 /// What a frame costs the DUT's CPU, in two parts, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FrameCost {
@@ -496,23 +513,6 @@ impl FrameCost {
             pairs: self.pairs.min(costs.len() as u32),
             ..self
         })
-    }
-
-    /// The blocks' windows in this state, where they are of more than the DUT takes.
-    #[must_use]
-    pub fn blocks_at(router: &[Block], place: &Place) -> Vec<Block> {
-        let there = router.iter().filter_map(|block| block.at(place));
-        there.filter(Block::is_overloaded).collect()
-    }
-
-    /// The blocks at this CPU distance, or all where nobody knows it.
-    #[must_use]
-    pub fn blocks_at_distance(router: &[Block], distance_ns: Option<f64>) -> Vec<Block> {
-        let distances: Vec<Distance> = router.iter().map(|block| block.distance).collect();
-        let here = pairs_at(&distances, distance_ns);
-        here.iter()
-            .filter_map(|&place| router.get(place).cloned())
-            .collect()
     }
 
     /// With so much of the bed's part in the router's: what the receiver's program at the exit takes more through a wire,
@@ -722,7 +722,7 @@ mod tests {
         };
         let all = [at(500, 60.0), at(900, 310.0), at(510, 60.0), at(900, 310.0)];
         let costs = |distance| -> Vec<Option<f64>> {
-            let here = FrameCost::blocks_at_distance(&all, distance);
+            let here = blocks_at_distance(&all, distance);
             here.iter().map(|block| block.ns_per_frame).collect()
         };
         assert_eq!(costs(Some(60.0)), [Some(500.0), Some(510.0)]);

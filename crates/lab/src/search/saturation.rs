@@ -15,7 +15,9 @@ use mpps_linux::clock::monotonic_ns;
 use mpps_method::distance::{At, Distance, Place, is_same_distance};
 use mpps_method::full_speed::FullSpeed;
 use mpps_method::interval::{Interval, RUNS_APART};
-use mpps_method::saturation::{Block, FrameCost, Saturation, Window};
+use mpps_method::saturation::{
+    Block, FrameCost, Saturation, Window, blocks_at, blocks_at_distance,
+};
 use mpps_method::simulate::Properties;
 use mpps_method::turns::TurnOrder;
 use mpps_method::{Offer, Rate, Span, Trial};
@@ -178,20 +180,30 @@ fn cost(found: &Saturated, mut pairs: [(&Series, &Series); 2]) -> Option<FrameCo
             let beside_faster = || FrameCost::beside_faster_wire(router, wire, &place);
             FrameCost::at(router, wire, &place).or_else(beside_faster)
         };
-        each(&cost, &FrameCost::blocks_at(&here.blocks, &place))
+        each(&cost, &blocks_at(&here.blocks, &place))
     });
     // Where the tester cannot overload a wire, no window tells its cost: whole trials do.
     let of_trials = || {
         let cost = |router: &Series, wire: &Series| {
             FrameCost::from_blocks(&router.blocks, &wire.blocks, distance)
         };
-        let whole = each(
-            &cost,
-            &FrameCost::blocks_at_distance(&here.blocks, distance),
-        );
+        let whole = each(&cost, &blocks_at_distance(&here.blocks, distance));
         whole.filter(|cost| place.is_none() || !cost.wire_overloaded)
     };
     of_state.or_else(of_trials)
+}
+
+/// The cost, unless the rate contradicts it; else what a frame cost in all, ns.
+fn withhold(
+    cost: Option<FrameCost>,
+    maximum: Option<&Saturation>,
+) -> (Option<FrameCost>, Option<f64>) {
+    match (cost, maximum) {
+        (Some(cost), Some(maximum)) if maximum.contradicts(&cost.total_ns) => {
+            (None, Some(cost.total_ns.middle))
+        }
+        (cost, _) => (cost, None),
+    }
 }
 
 /// A trial as a block of an interval.
@@ -305,14 +317,7 @@ fn conclude(
     let [(little, wire_little), (most, wire)] = pairs;
     let found = loads(most, little);
     let cost = cost(&found, pairs);
-    let contradicts = |cost: &FrameCost| {
-        found
-            .maximum()?
-            .contradicts(&cost.total_ns)
-            .then_some(cost.total_ns.middle)
-    };
-    let withheld_ns = cost.as_ref().and_then(contradicts);
-    let cost = cost.filter(|_| withheld_ns.is_none());
+    let (cost, withheld_ns) = withhold(cost, found.maximum());
     let carried = wire
         .saturation()
         .map(|found| Rate::from_fps(found.forwarding.middle));
@@ -587,6 +592,14 @@ mod tests {
         let cost = cost(&found, [(&little, &none), (&most, &wire)]).expect("a cost");
         let parts = [cost.router_ns, cost.bed_ns, cost.total_ns].map(|part| part.middle.round());
         assert_eq!(parts, [611.0, 389.0, 1_000.0]);
+        // At a million frames/s a frame cannot have cost more.
+        let dear = FrameCost {
+            total_ns: Interval::from_value(1_200.0),
+            ..cost
+        };
+        let maximum = found.maximum();
+        assert_eq!(withhold(Some(cost), maximum), (Some(cost), None));
+        assert_eq!(withhold(Some(dear), maximum), (None, Some(1_200.0)));
     }
 
     /// A full table: the router waits for memory, and the fixed piece of work takes longer in its trials alone.
