@@ -192,7 +192,7 @@ fn pairs_that_do_not_compare_are_left_out() {
 fn a_fixed_load_that_overloads_has_no_cost() {
     let found = |overloaded: usize, change: fn(&mut Block)| {
         let mut comparison = Comparison::new(RULE);
-        for pair in 0..12 {
+        for pair in 0..30 {
             let mut turns = [turn(700.0), turn(931.0)];
             if pair < overloaded {
                 change(&mut turns[pair % 2].fixed);
@@ -208,10 +208,10 @@ fn a_fixed_load_that_overloads_has_no_cost() {
     };
     let busy: fn(&mut Block) = |block| block.busiest = Some(1.0);
     // A ring too short for a burst loses frames of a CPU that has time.
-    assert_eq!(found(4, |block| block.lost = 0.03), (12, 12, true));
-    assert_eq!(found(2, busy), (12, 10, true));
+    assert_eq!(found(4, |block| block.lost = 0.03), (30, 30, true));
+    assert_eq!(found(15, busy), (30, 15, true));
     // Of the fast states of the machine alone.
-    assert_eq!(found(7, busy), (12, 5, false));
+    assert_eq!(found(16, busy), (30, 14, false));
 }
 
 #[test]
