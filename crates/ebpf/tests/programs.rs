@@ -4,7 +4,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, MapType, ProgramInput};
 use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::receiver::Looked;
-use mpps_ebpf::instruments::{self, fault, ledger, nic, receiver, sender, sink};
+use mpps_ebpf::instruments::{self, fault, ledger, nic, receiver, sender, sink, watch};
 use std::mem::MaybeUninit;
 
 const XDP_DROP: u32 = 1;
@@ -511,6 +511,60 @@ fn the_watch_starts_where_its_timer_is_initialised() {
             EINVAL => return println!("SKIP: needs Linux 6.7: timers that stay on their CPU"),
             code => assert_eq!(code, 0),
         }
+    }
+}
+
+/// A piece of work that takes four times as long is slow, if the watch asks for twice.
+#[test]
+fn a_slow_cpu_is_seen_by_its_work() {
+    if !is_root() {
+        return;
+    }
+    for (halves, is_seen) in [(4, true), (0, false)] {
+        let mut storage = MaybeUninit::uninit();
+        let mut open = watch::WatchSkelBuilder::default()
+            .open(&mut storage)
+            .expect("open");
+        let rodata = open.maps.rodata_data.as_deref_mut().expect("rodata");
+        // Only the work may tell: no time between two ticks is a stall.
+        (rodata.slow_from_halves, rodata.stall_ns) = (halves, u64::MAX);
+        rodata.slow_to_halves = halves;
+        let mut skel = open.load().expect("load");
+        if verdict(&skel.progs.start, &[0; 64]).0 != 0 {
+            return println!("SKIP: needs Linux 6.7: timers that stay on their CPU");
+        }
+        after_ticks(&skel, 200);
+        skel.maps.bss_data.as_deref_mut().expect("bss").planted_slow = 1;
+        let slow_ns = after_ticks(&skel, 100);
+        println!("{slow_ns} ns of 100 ticks were slow above {halves} halves");
+        match is_seen {
+            true => assert!(slow_ns > 50_000_000),
+            false => assert_eq!(slow_ns, 0),
+        }
+    }
+}
+
+/// Waits for so many ticks of the one CPU that is watched. Returns how long it was slow meanwhile, ns.
+fn after_ticks(skel: &watch::WatchSkel<'_>, ticks: u64) -> u64 {
+    let sum = || {
+        let cpus = 0..skel.maps.watched.max_entries();
+        let cpus = cpus.map(|cpu| {
+            let octets = skel.maps.watched.lookup(&cpu.to_ne_bytes(), MapFlags::ANY);
+            let octets = octets.expect("look up").expect("a CPU");
+            let cpu: Option<watch::types::watch_cpu> = Plain::from_octets(&octets);
+            watch::Watched::from(cpu.expect("the C struct's length"))
+        });
+        cpus.fold((0, 0), |(ticks, slow_ns), cpu| {
+            (ticks + cpu.ticks, slow_ns + cpu.slow_ns)
+        })
+    };
+    let (from, before_ns) = sum();
+    loop {
+        let (at, now_ns) = sum();
+        if at >= from + ticks {
+            return now_ns - before_ns;
+        }
+        std::thread::yield_now();
     }
 }
 

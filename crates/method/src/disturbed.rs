@@ -1,12 +1,12 @@
 //! The times in which the machine disturbed a trial, and what fell into them. The rest of the trial is evidence.
 //!
-//! A disturbance is a time in which a CPU of the bed stood still or ran another program, with a guard after it as long
+//! A disturbance is a time in which a CPU of the bed stood still, was slow or ran another program, with a guard after it as long
 //! as the rings need to drain. The rule is fixed before the trial and knows nothing of its loss: a disturbance in which
 //! no frame was lost is taken out just so.
 
 use crate::units::Span;
 
-/// A time in which one CPU ran nothing at all, between two ticks of its clock, or another program.
+/// A time in which one CPU ran nothing at all or ran slowly, between two ticks of its clock, or ran another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Disturbance {
     /// The CPU's number.
@@ -15,6 +15,14 @@ pub struct Disturbance {
     pub from: Span,
     /// Its end.
     pub to: Span,
+}
+
+impl Disturbance {
+    /// How long it was.
+    #[must_use]
+    pub fn length(&self) -> Span {
+        Span::from_nanos(self.to.as_nanos().saturating_sub(self.from.as_nanos()))
+    }
 }
 
 /// A part of a trial that counts for nothing, since its first slot.
@@ -62,9 +70,7 @@ impl Guard {
 /// How long these times were on one CPU, ns.
 pub(crate) fn time_of(times: &[Disturbance], cpu: usize) -> u64 {
     let of_cpu = times.iter().filter(|time| time.cpu == cpu);
-    of_cpu
-        .map(|time| time.to.as_nanos().saturating_sub(time.from.as_nanos()))
-        .sum()
+    of_cpu.map(|time| time.length().as_nanos()).sum()
 }
 
 /// The disturbed parts of a trial of this length, in their order: each of `times` and a guard after it. A disturbance

@@ -164,11 +164,11 @@ pub enum Void {
         /// The bound.
         bound: f64,
     },
-    /// CPUs stood still, or ran other programs, for too large a share of the trial.
+    /// CPUs stood still, were slow, or ran other programs, for too large a share of the trial.
     Disturbed {
         /// The CPU of the longest disturbance.
         cpu: usize,
-        /// The program that had it; `None` where it stood still.
+        /// The program that had it; `None` where it stood still or was slow.
         culprit: Option<TaskName>,
         /// How long that was.
         longest: Span,
@@ -198,7 +198,7 @@ impl Void {
             Self::Steal { cpu, .. } => format!("the hypervisor took CPU {cpu}"),
             Self::Disturbed {
                 culprit: None, cpu, ..
-            } => format!("CPU {cpu} stood still"),
+            } => format!("CPU {cpu} stood still or was slow"),
             Self::Disturbed {
                 culprit: Some(program),
                 ..
@@ -233,7 +233,7 @@ impl fmt::Display for Void {
                     "{share:.0} % of the trial was disturbed (bound {bound:.0} %): "
                 )?;
                 match culprit {
-                    None => write!(f, "CPU {cpu} stood still for up to {longest}"),
+                    None => write!(f, "CPU {cpu} stood still or was slow for up to {longest}"),
                     Some(culprit) => {
                         write!(
                             f,

@@ -226,6 +226,7 @@ impl Simulated {
             gaps: vec![CpuGap {
                 cpu: 1,
                 longest: stood.longest(),
+                slow: Span::ZERO,
             }],
             disturbed: disturbed(stood, sent, lost_nic_ring, ring, offer),
             largest_burst: 1,

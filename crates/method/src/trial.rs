@@ -57,6 +57,8 @@ pub struct CpuGap {
     pub cpu: usize,
     /// The longest gap.
     pub longest: Span,
+    /// How long it was slow in all. Its time is among the trial's stalls.
+    pub slow: Span,
 }
 
 /// What some tasks had of one of the bed's CPUs during the trial: those that are no part of DUT or tester, or the
@@ -184,7 +186,7 @@ pub struct Trial {
     pub steal: Vec<CpuSteal>,
     /// The machine's own stalls: the longest of each CPU of the bed.
     pub gaps: Vec<CpuGap>,
-    /// When each of them was, where a CPU stood still for longer than its watch's own unrest.
+    /// When each of them was, where a CPU stood still for longer than its watch's own unrest, and when one was slow.
     pub stalls: Vec<Disturbance>,
     /// When other programs had a CPU of the bed for long.
     pub others: Vec<Disturbance>,

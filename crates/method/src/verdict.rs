@@ -244,11 +244,13 @@ impl Trial {
             .other_tasks
             .iter()
             .max_by_key(|other_tasks| other_tasks.longest);
-        let gap = self.gaps.iter().max_by_key(|gap| gap.longest);
+        let gaps = self.gaps.iter().map(|gap| (gap.cpu, gap.longest));
+        let slow = (self.stalls.iter()).map(|stall| (stall.cpu, stall.length()));
+        let still_or_slow = gaps.chain(slow).max_by_key(|&(_, time)| time);
         let longest = other_tasks.map_or(Span::ZERO, |other_tasks| other_tasks.longest);
-        let stood_still = gap.filter(|gap| gap.longest > longest);
-        let (cpu, culprit, longest) = match (stood_still, other_tasks) {
-            (Some(gap), _) => (gap.cpu, None, gap.longest),
+        let still_or_slow = still_or_slow.filter(|&(_, time)| time > longest);
+        let (cpu, culprit, longest) = match (still_or_slow, other_tasks) {
+            (Some((cpu, time)), _) => (cpu, None, time),
             (None, Some(other_tasks)) => (
                 other_tasks.cpu,
                 Some(other_tasks.culprit),

@@ -52,7 +52,7 @@ pub struct TrialLine {
     pub steal: Vec<CpuSteal>,
     /// Longest time that each CPU of the bed stood still.
     pub gaps: Vec<CpuGap>,
-    /// When CPUs stood still, since the first slot.
+    /// When CPUs stood still or were slow, since the first slot.
     #[serde(default)]
     pub stalls: Vec<Disturbance>,
     /// When other programs had a CPU of the bed for long.
@@ -314,7 +314,7 @@ pub struct CpuSteal {
     pub steal_ns: u64,
 }
 
-/// Longest time that one CPU stood still.
+/// Longest time that one CPU stood still, and how long it was slow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuGap {
@@ -322,9 +322,12 @@ pub struct CpuGap {
     pub cpu: usize,
     /// The time.
     pub longest_ns: u64,
+    /// How long it ran at less than half of its usual speed in all. Missing where it never did, and in older records.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub slow_ns: u64,
 }
 
-/// A time in which a CPU stood still, or another program had it. Since the trial's first slot.
+/// A time in which a CPU stood still or was slow, or another program had it. Since the trial's first slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {

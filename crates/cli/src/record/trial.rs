@@ -49,6 +49,7 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
         gaps: each(&raw.gaps, |gap| record::CpuGap {
             cpu: gap.cpu,
             longest_ns: gap.longest.as_nanos(),
+            slow_ns: gap.slow.as_nanos(),
         }),
         stalls: each(&raw.stalls, disturbance),
         others: each(&raw.others, disturbance),

@@ -5,14 +5,17 @@
  * with interrupts off). It sees no frame, so what it says of a trial is blind to the trial's loss.
  * Costs one to two and a half microseconds a tick: 0.1 to 0.25 % of the CPU.
  *
+ * Each tick also times a fixed piece of work. A hypervisor's CPU can tick in time and yet take several times as long for
+ * it, for tens of milliseconds, mostly after it stood still. Such a time is kept as a stall.
+ *
  * The timer's own function runs in a soft interrupt, behind those of the network stack, and not while a thread has soft
  * interrupts off. A router delays it by its own work: in soft interrupts, or a thread's poll of 64 frames. Where the hard
  * interrupt finds the CPU at that work, the tick counts from then.
  *
  * The tick on a CPU of the tester writes some cache lines, and that on a CPU of the DUT times how long it reads them: how
  * far apart the two are. A hypervisor moves them about within a trial, and a frame goes from one to the other. The
- * latter also times a fixed piece of work: another guest on the core's other thread lengthens it by half. Last it notes how
- * long the DUT's threads have run.
+ * latter also keeps how long the work took: another guest on the core's other thread lengthens it by half. Last it notes
+ * how long the DUT's threads have run.
  *
  * A cpu-clock perf event will not do: the kernel throttles it on a CPU that idles without its tick,
  * and every pause would look like a stall.
@@ -37,7 +40,17 @@ struct watch_cpu {
 	u64 ticks;
 	u64 epoch;
 	u64 stalls;	/* since the watch was cleared */
+	u64 slow_ns;	/* how long it was slow since then */
+	u64 works;
+	u64 usual_fp;	/* a quarter of its pieces of work take less, ns << USUAL_SHIFT */
+	u64 worked;	/* what the work came to, so that it is done */
+	u64 slow_from_ns;	/* the tick before the first of these slow ones; 0: the last one was not slow */
+	u64 slow;	/* whether there were two */
 };
+
+#define USUAL_SHIFT 10
+/* The usual work is the least of so many to begin with. */
+#define WORKS_FIRST 64
 
 /* The two ticks between which a CPU stood still. */
 struct watch_stall {
@@ -48,6 +61,12 @@ struct watch_stall {
 const volatile u64 period_ns = 1000000;
 /* A longer time between two ticks is a stall. */
 const volatile u64 stall_ns = 1500000;
+/* A CPU is slow from the first of two pieces of work in a row that take over so many halves of the usual time, 0: none is;
+ * until one takes no more than so many. */
+const volatile u64 slow_from_halves = 0;
+const volatile u64 slow_to_halves = 0;
+/* Planted by a test: each timed piece of work is four. */
+u64 planted_slow = 0;
 
 /* Sized before loading: STALLS_MAX for each CPU up to the highest watched. */
 struct {
@@ -157,20 +176,53 @@ static __noinline u64 work(u64 seed)
 	return a + b + c + d;
 }
 
-static void read_lines_and_work(void)
+/* How long a piece of work takes. */
+static u64 time_work(struct watch_cpu *w)
+{
+	/* Read before, because it may have to come from memory. */
+	u64 began, four_times = *(volatile u64 *)&planted_slow;
+
+	w->worked = work(w->ticks);
+	began = bpf_ktime_get_ns();
+	w->worked = work(began);
+	if (four_times) {
+		w->worked = work(w->worked);
+		w->worked = work(w->worked);
+		w->worked = work(w->worked);
+	}
+	return bpf_ktime_get_ns() - began;
+}
+
+/* Whether work that took so long is slow. The usual moves by a thousandth each time. */
+static int is_slow(struct watch_cpu *w, u64 worked_ns)
+{
+	u64 worked_fp = worked_ns << USUAL_SHIFT, halves = w->slow ? slow_to_halves : slow_from_halves;
+	int first = w->works < WORKS_FIRST, slow;
+
+	w->works++;
+	if (first) {
+		if (!w->usual_fp || worked_fp < w->usual_fp)
+			w->usual_fp = worked_fp;
+		return 0;
+	}
+	slow = 2 * worked_fp > halves * w->usual_fp;
+	if (worked_fp < w->usual_fp)
+		w->usual_fp -= 3 * (w->usual_fp >> USUAL_SHIFT);
+	else
+		w->usual_fp += w->usual_fp >> USUAL_SHIFT;
+	return slow;
+}
+
+static void read_lines(u64 worked)
 {
 	u32 at = LINES, place;
 	volatile struct watch_line *own = bpf_map_lookup_elem(&lines, &at), *line;
 	struct watch_apart *w;
-	u64 began, took, worked, turn;
+	u64 began, took, turn;
 
 	if (!own)
 		return;
 	turn = own->turn;
-	own->next = work(turn);
-	began = bpf_ktime_get_ns();
-	own->next = work(began);
-	worked = bpf_ktime_get_ns() - began;
 	began = bpf_ktime_get_ns();
 	at = 0;
 #pragma unroll
@@ -198,11 +250,23 @@ static void read_lines_and_work(void)
 	w->worked_ns += worked;
 }
 
+static struct watch_stall *stall_at(u32 cpu, u64 number)
+{
+	u32 place = cpu * STALLS_MAX + (number & (STALLS_MAX - 1));
+
+	return bpf_map_lookup_elem(&stalls, &place);
+}
+
+/* A time that begins within the last one lengthens it. */
 static void note_stall(u32 cpu, struct watch_cpu *w, u64 from_ns, u64 to_ns)
 {
-	u32 place = cpu * STALLS_MAX + (w->stalls & (STALLS_MAX - 1));
-	struct watch_stall *stall = bpf_map_lookup_elem(&stalls, &place);
+	struct watch_stall *stall = w->stalls ? stall_at(cpu, w->stalls - 1) : NULL;
 
+	if (stall && from_ns <= stall->to_ns) {
+		stall->to_ns = to_ns;
+		return;
+	}
+	stall = stall_at(cpu, w->stalls);
 	if (!stall)
 		return;
 	stall->from_ns = from_ns;
@@ -210,10 +274,28 @@ static void note_stall(u32 cpu, struct watch_cpu *w, u64 from_ns, u64 to_ns)
 	w->stalls++;
 }
 
+/* Two in a row, because an interrupt lengthens a single one. */
+static void note_slow(u32 cpu, struct watch_cpu *w, u64 before_ns, u64 worked_ns)
+{
+	if (!slow_from_halves || !is_slow(w, worked_ns)) {
+		w->slow_from_ns = 0;
+		w->slow = 0;
+		return;
+	}
+	if (!w->slow_from_ns) {
+		w->slow_from_ns = before_ns;
+		return;
+	}
+	w->slow = 1;
+	note_stall(cpu, w, w->slow_from_ns, w->last_ns);
+	w->slow_ns += w->last_ns - before_ns;
+}
+
 static int tick(void *map, u32 *cpu, struct watch_cpu *w)
 {
 	u32 zero = 0;
 	u64 *now_epoch = bpf_map_lookup_elem(&epoch, &zero), now = bpf_ktime_get_ns(), came = now, gap;
+	u64 before = w->last_ns, worked;
 	struct net_softirq *net = bpf_map_lookup_elem(&net_softirqs, cpu);
 
 	if (net && net->raised_ns > w->last_ns)
@@ -224,6 +306,7 @@ static int tick(void *map, u32 *cpu, struct watch_cpu *w)
 		w->longest_ns = 0;
 		w->ticks = 0;
 		w->stalls = 0;
+		w->slow_ns = 0;
 	} else {
 		if (gap > w->longest_ns)
 			w->longest_ns = gap;
@@ -232,10 +315,12 @@ static int tick(void *map, u32 *cpu, struct watch_cpu *w)
 	}
 	w->last_ns = now;
 	w->ticks++;
+	worked = time_work(w);
+	note_slow(*cpu, w, before, worked);
 	if (*cpu == writing_cpu)
 		write_lines();
 	else if (*cpu == reading_cpu) {
-		read_lines_and_work();
+		read_lines(worked);
 		note_busy(*cpu);
 	}
 	bpf_timer_start(&w->timer, period_ns, TIMER_CPU_PIN);

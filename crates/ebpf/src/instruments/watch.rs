@@ -1,11 +1,14 @@
-//! Reads `watch.bpf.c`: the longest time each CPU stood still.
+//! Reads `watch.bpf.c`: how long each CPU stood still or was slow.
 
 use super::receiver::WINDOW_SHIFT;
 
 skeleton!("watch");
 
 plain! {
-    watch_cpu: 56 { timer, last_ns, longest_ns, ticks, epoch, stalls }
+    watch_cpu: 104 {
+        timer, last_ns, longest_ns, ticks, epoch, stalls, slow_ns, works, usual_fp, worked, slow_from_ns,
+        slow
+    }
     watch_stall: 16 { from_ns, to_ns }
     watch_apart: 32 { window, readings, took_ns, worked_ns }
     busy_mark: 24 { ns, run_ns, wakes }
@@ -27,12 +30,14 @@ pub struct Watched {
     pub epoch: u64,
     /// Stalls since; the last [`STALLS_MAX`] are kept.
     pub stalls: u64,
+    /// How long the CPU was slow since, ns. These times are among the stalls.
+    pub slow_ns: u64,
 }
 
 /// Stalls kept of each CPU.
 pub const STALLS_MAX: u32 = 4096;
 
-/// Two ticks between which a CPU stood still, monotonic ns.
+/// Two ticks between which a CPU stood still or was slow, monotonic ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stall {
     /// The tick before.
@@ -106,6 +111,7 @@ impl From<types::watch_cpu> for Watched {
             ticks: cpu.ticks,
             epoch: cpu.epoch,
             stalls: cpu.stalls,
+            slow_ns: cpu.slow_ns,
         }
     }
 }

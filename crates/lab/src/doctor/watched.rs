@@ -1,9 +1,10 @@
-//! What is watched for a second: what the hypervisor and other programs take, and how long CPUs stand still.
+//! What is watched for a second: what the hypervisor and other programs take, how long CPUs stand still or are slow.
 
 use super::{Check, Subject};
 use crate::bed::Interfaces;
 use crate::clock::wait_until;
 use crate::tester::{KernelInterfaces, TesterError, Watch};
+use mpps_ebpf::instruments::watch::Watched;
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::procstat::{self, CpuTimes};
 use mpps_linux::{cpu, interrupt, task};
@@ -24,16 +25,9 @@ const OTHERS_SHARE: f64 = 0.05;
 pub(super) fn with_programs() -> Vec<Check> {
     let watch = watch();
     let mut checks = a_second();
-    let stalls = watch.and_then(|watch| longest(&watch));
-    checks.push(match stalls {
-        Ok((cpu, longest_ns)) => Check::good_if(
-            Subject::STALLS,
-            longest_ns < STALL_NS,
-            format!(
-                "longest stop within a second: {:.1} ms, of CPU {cpu}",
-                longest_ns as f64 / 1e6
-            ),
-        ),
+    let seen = watch.and_then(|watch| watch.read());
+    checks.push(match seen {
+        Ok(seen) => stalls(&seen),
         Err(error) => Check::untried(Subject::STALLS, &error.to_string()),
     });
     checks
@@ -60,10 +54,29 @@ fn watch() -> Result<Watch, TesterError> {
     Ok(watch)
 }
 
-fn longest(watch: &Watch) -> Result<(usize, u64), TesterError> {
-    let seen = watch.read()?;
-    let gaps = seen.iter().map(|(cpu, watched)| (*cpu, watched.longest_ns));
-    Ok(gaps.max_by_key(|(_, longest)| *longest).unwrap_or((0, 0)))
+fn stalls(seen: &[(usize, Watched)]) -> Check {
+    let most = |told: fn(&Watched) -> u64| {
+        let each = seen.iter().map(|(cpu, watched)| (told(watched), *cpu));
+        each.max().unwrap_or((0, 0))
+    };
+    let (longest_ns, cpu) = most(|watched| watched.longest_ns);
+    let (slow_ns, slow_cpu) = most(|watched| watched.slow_ns);
+    let millis = |ns: u64| ns as f64 / 1e6;
+    let slow = match slow_ns {
+        0 => String::new(),
+        ns => format!(
+            "; CPU {slow_cpu} ran at less than half its speed for {:.0} ms",
+            millis(ns)
+        ),
+    };
+    Check::good_if(
+        Subject::STALLS,
+        longest_ns < STALL_NS && slow_ns == 0,
+        format!(
+            "longest stop within a second: {:.1} ms, of CPU {cpu}{slow}",
+            millis(longest_ns)
+        ),
+    )
 }
 
 fn a_second() -> Vec<Check> {
@@ -179,5 +192,27 @@ mod tests {
             seen.iter().all(|check| check.state == State::Costs),
             "{seen:?}"
         );
+    }
+    #[test]
+    fn a_slow_cpu_is_told() {
+        let watched = |longest_ns, slow_ns| Watched {
+            longest_ns,
+            slow_ns,
+            ..Watched::default()
+        };
+        let still = stalls(&[(0, watched(1_100_000, 0)), (1, watched(2_500_000, 0))]);
+        assert_eq!(still.state, State::Costs);
+        assert_eq!(still.seen, "longest stop within a second: 2.5 ms, of CPU 1");
+        let slow = stalls(&[
+            (0, watched(1_100_000, 0)),
+            (1, watched(1_000_000, 55_000_000)),
+        ]);
+        assert_eq!(slow.state, State::Costs);
+        assert_eq!(
+            slow.seen,
+            "longest stop within a second: 1.1 ms, of CPU 0; CPU 1 ran at less than half its speed for 55 ms"
+        );
+        let quiet = stalls(&[(0, watched(1_100_000, 0))]);
+        assert_eq!(quiet.state, State::Good);
     }
 }

@@ -402,6 +402,7 @@ mod tests {
             gaps: vec![CpuGap {
                 cpu: 0,
                 longest: Span::from_nanos(us * 10),
+                slow: Span::ZERO,
             }],
             ..Trial::default()
         };

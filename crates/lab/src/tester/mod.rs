@@ -70,7 +70,7 @@ pub struct Tester<'bed> {
     pub management: Option<Management>,
     /// What ports and rings took.
     pub ledger: LedgerProbe,
-    /// How long CPUs stood still.
+    /// How long CPUs stood still or were slow.
     pub watch: Watch,
     /// Who else had the bed's CPUs.
     pub other_tasks: OtherTasks,

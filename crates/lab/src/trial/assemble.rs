@@ -137,11 +137,12 @@ fn stack(parts: &Parts<'_>) -> Option<StackCounts> {
     })
 }
 
-/// How long each CPU stood still.
+/// How long each CPU stood still, and how long it was slow.
 pub fn gaps(watched: &[(usize, Watched)]) -> Vec<CpuGap> {
     let gap = |(cpu, watched): &(usize, Watched)| CpuGap {
         cpu: *cpu,
         longest: Span::from_nanos(watched.longest_ns),
+        slow: Span::from_nanos(watched.slow_ns),
     };
     watched.iter().map(gap).collect()
 }

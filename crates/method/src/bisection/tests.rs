@@ -165,7 +165,7 @@ fn voids_do_not_take_an_answer_away() {
     assert_eq!(
         why.to_string(),
         "31 trials in a row were void: stop what disturbs them, or run again when the machine is quieter. The last \
-         was void because 60 % of the trial was disturbed (bound 50 %): CPU 1 stood still for up to 30 ms"
+         was void because 60 % of the trial was disturbed (bound 50 %): CPU 1 stood still or was slow for up to 30 ms"
     );
     let mut verdicts = vec![LOSSY, Verdict::Lossless];
     verdicts.extend(vec![VOID; most + 1]);

@@ -47,6 +47,7 @@ fn trial(lost: u64) -> Trial {
         gaps: vec![CpuGap {
             cpu: 0,
             longest: Span::from_millis(1),
+            slow: Span::ZERO,
         }],
         lateness: Histogram::default(),
         ..Trial::default()
@@ -198,7 +199,7 @@ fn the_machine_voids_lossless_and_lossy_trials_alike() {
         stalled.disturbed.time = Span::from_millis(510);
         assert_eq!(
             stalled.judge(&rules).to_string(),
-            "void: 51 % of the trial was disturbed (bound 50 %): CPU 0 stood still for up to 80 ms"
+            "void: 51 % of the trial was disturbed (bound 50 %): CPU 0 stood still or was slow for up to 80 ms"
         );
 
         let mut cpu_use = trial(lost);

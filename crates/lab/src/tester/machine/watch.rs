@@ -1,4 +1,4 @@
-//! The machine watch: how long each CPU of the bed stood still, whoever took it away (a hypervisor,
+//! The machine watch: how long each CPU of the bed stood still or was slow, whoever took it away (a hypervisor,
 //! firmware, code with interrupts off). Something ticks on every CPU of the bed once a millisecond; the
 //! longest time between two ticks is the longest the CPU stood still. It sees no frame, so what it says
 //! of a trial is blind to the trial's loss.
@@ -18,6 +18,11 @@ pub use timers::Timers;
 pub const PERIOD_NS: u64 = 1_000_000;
 /// A longer time between two ticks is a stall, ns.
 pub const STALL_NS: u64 = 1_500_000;
+/// A hypervisor's CPU becomes slow, which counts as a stall, when a piece of work takes over so many halves of its usual time.
+/// A guest on the core's other thread lengthens it by less.
+pub const SLOW_FROM_HALVES: u64 = 4;
+/// It is slow until the work takes no more than so many. Until then a router forwards less than at other times.
+pub const SLOW_TO_HALVES: u64 = 3;
 /// A tick that has not come after so long is missing, ns.
 const TICK_LIMIT_NS: u64 = 10_000_000_000;
 
@@ -102,7 +107,8 @@ impl Watch {
         })
     }
 
-    /// The stalls of each watched CPU since the last clear: pairs of ticks more than [`STALL_NS`] apart.
+    /// The stalls of each watched CPU since the last clear: pairs of ticks more than [`STALL_NS`] apart, and, where timers
+    /// watch a hypervisor's CPUs, times in which one was slow ([`SLOW_FROM_HALVES`]).
     pub fn stalls(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
         match &self.ticks {
             Ticks::Timers(timers) => timers.stalls(),

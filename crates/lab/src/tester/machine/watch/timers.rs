@@ -1,6 +1,6 @@
 //! The watch by eBPF timers, one bound to each CPU (see `watch.bpf.c`; Linux 6.7).
 
-use super::{PERIOD_NS, STALL_NS, Timed};
+use super::{PERIOD_NS, SLOW_FROM_HALVES, SLOW_TO_HALVES, STALL_NS, Timed};
 use crate::clock::wait_for;
 use crate::tester::error::TesterError;
 use crate::tester::programs::{self, maps, trace};
@@ -11,6 +11,7 @@ use mpps_ebpf::instruments::watch::{
     Watched, types,
 };
 use mpps_linux::cpu::{self, CpuSet};
+use mpps_linux::hypervisor;
 
 /// A timer that does not start after so long will not, ns.
 const START_LIMIT_NS: u64 = 5_000_000_000;
@@ -32,6 +33,10 @@ impl Timers {
         let mut open = programs::open(WatchSkelBuilder::default(), "open the machine watch")?;
         let rodata = programs::constants(&mut open.maps.rodata_data, "watch rodata")?;
         (rodata.period_ns, rodata.stall_ns) = (PERIOD_NS, STALL_NS);
+        // A CPU of its own is slow by its own clock, cooling or firmware: that is part of the router.
+        if hypervisor::signature().is_some() {
+            (rodata.slow_from_halves, rodata.slow_to_halves) = (SLOW_FROM_HALVES, SLOW_TO_HALVES);
+        }
         if let Some(timed) = timed {
             let (writing, reading) = timed.between;
             (rodata.writing_cpu, rodata.reading_cpu) = (writing as u32, reading as u32);
