@@ -15,6 +15,14 @@ pub fn monotonic_ns() -> u64 {
     now.tv_sec().unsigned_abs() * 1_000_000_000 + now.tv_nsec().unsigned_abs()
 }
 
+/// Name of what the kernel reads its clocks from; `None` where it does not say.
+#[must_use]
+pub fn source() -> Option<String> {
+    let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    let name = std::fs::read_to_string(path).ok()?;
+    Some(name.trim().to_owned())
+}
+
 /// Nanoseconds of `CLOCK_REALTIME`, by which received packets are stamped. It may be set and slewed:
 /// only its distance to [`monotonic_ns`] at the same moment means anything.
 ///

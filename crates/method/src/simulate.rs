@@ -226,7 +226,6 @@ impl Simulated {
             gaps: vec![CpuGap {
                 cpu: 1,
                 longest: stood.longest(),
-                slow: Span::ZERO,
             }],
             disturbed: disturbed(stood, sent, lost_nic_ring, ring, offer),
             largest_burst: 1,

@@ -57,8 +57,6 @@ pub struct CpuGap {
     pub cpu: usize,
     /// The longest gap.
     pub longest: Span,
-    /// How long it was slow in all. Its time is among the trial's stalls.
-    pub slow: Span,
 }
 
 /// What some tasks had of one of the bed's CPUs during the trial: those that are no part of DUT or tester, or the
@@ -186,8 +184,10 @@ pub struct Trial {
     pub steal: Vec<CpuSteal>,
     /// The machine's own stalls: the longest of each CPU of the bed.
     pub gaps: Vec<CpuGap>,
-    /// When each of them was, where a CPU stood still for longer than its watch's own unrest, and when one was slow.
+    /// When each of them was, where a CPU stood still for longer than its watch's own unrest.
     pub stalls: Vec<Disturbance>,
+    /// When a CPU of the bed was slow.
+    pub slow: Vec<Disturbance>,
     /// When other programs had a CPU of the bed for long.
     pub others: Vec<Disturbance>,
     /// What fell into these times and the guards behind them. The rest of the trial is evidence.
@@ -239,6 +239,11 @@ impl Trial {
     pub fn stolen_share(&self, steal: &CpuSteal) -> f64 {
         let seen = time_of(&self.stalls, steal.cpu);
         steal.steal_ns.saturating_sub(seen) as f64 / self.whole_ns()
+    }
+
+    /// All times in which the machine disturbed a CPU of the bed.
+    pub fn disturbances(&self) -> impl Iterator<Item = &Disturbance> {
+        self.stalls.iter().chain(&self.slow).chain(&self.others)
     }
 
     /// Counts over all directions.

@@ -245,7 +245,7 @@ impl Trial {
             .iter()
             .max_by_key(|other_tasks| other_tasks.longest);
         let gaps = self.gaps.iter().map(|gap| (gap.cpu, gap.longest));
-        let slow = (self.stalls.iter()).map(|stall| (stall.cpu, stall.length()));
+        let slow = (self.slow.iter()).map(|time| (time.cpu, time.length()));
         let still_or_slow = gaps.chain(slow).max_by_key(|&(_, time)| time);
         let longest = other_tasks.map_or(Span::ZERO, |other_tasks| other_tasks.longest);
         let still_or_slow = still_or_slow.filter(|&(_, time)| time > longest);

@@ -84,7 +84,7 @@ pub struct PathLatency {
     pub lost_frames: u64,
     /// Of those sent, frames that left while the machine disturbed the bed. They are timed as all others.
     pub disturbed_frames: u64,
-    /// The longest that a CPU of the bed stood still.
+    /// The longest that a CPU of the bed stood still or was slow.
     pub longest_stall_ns: u64,
     /// The times, and what follows from them.
     #[serde(flatten)]

@@ -52,9 +52,13 @@ pub struct TrialLine {
     pub steal: Vec<CpuSteal>,
     /// Longest time that each CPU of the bed stood still.
     pub gaps: Vec<CpuGap>,
-    /// When CPUs stood still or were slow, since the first slot.
+    /// When CPUs stood still, since the first slot.
     #[serde(default)]
     pub stalls: Vec<Disturbance>,
+    /// When a hypervisor's CPU was slow: a fixed piece of work took about twice its usual time or more. Missing where none
+    /// was, and in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slow: Vec<Disturbance>,
     /// When other programs had a CPU of the bed for long.
     #[serde(default)]
     pub others: Vec<Disturbance>,
@@ -137,7 +141,7 @@ impl TrialLine {
         (self.work, self.steal) = (Vec::new(), Vec::new());
         (self.speeds, self.per_size) = (Vec::new(), Vec::new());
         self.per_queue_frames = Vec::new();
-        self.stalls = Vec::new();
+        (self.stalls, self.slow) = (Vec::new(), Vec::new());
         self.others = summed(&self.others);
         (self.other_tasks, self.dut_tasks) = (Vec::new(), Vec::new());
         self.directions.shrink_to_fit();
@@ -314,7 +318,7 @@ pub struct CpuSteal {
     pub steal_ns: u64,
 }
 
-/// Longest time that one CPU stood still, and how long it was slow.
+/// Longest time that one CPU stood still.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuGap {
@@ -322,9 +326,6 @@ pub struct CpuGap {
     pub cpu: usize,
     /// The time.
     pub longest_ns: u64,
-    /// How long it ran at less than half of its usual speed in all. Missing where it never did, and in older records.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub slow_ns: u64,
 }
 
 /// A time in which a CPU stood still or was slow, or another program had it. Since the trial's first slot.

@@ -49,9 +49,9 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
         gaps: each(&raw.gaps, |gap| record::CpuGap {
             cpu: gap.cpu,
             longest_ns: gap.longest.as_nanos(),
-            slow_ns: gap.slow.as_nanos(),
         }),
         stalls: each(&raw.stalls, disturbance),
+        slow: each(&raw.slow, disturbance),
         others: each(&raw.others, disturbance),
         disturbed: Some(disturbed(raw)),
         exchange_before_ns: raw.exchange.map(|exchange| exchange.before.as_nanos()),

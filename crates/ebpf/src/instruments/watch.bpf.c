@@ -6,7 +6,7 @@
  * Costs one to two and a half microseconds a tick: 0.1 to 0.25 % of the CPU.
  *
  * Each tick also times a fixed piece of work. A hypervisor's CPU can tick in time and yet take several times as long for
- * it, for tens of milliseconds, mostly after it stood still. Such a time is kept as a stall.
+ * it, for tens of milliseconds, mostly after it stood still. Such slow times are kept beside the stalls.
  *
  * The timer's own function runs in a soft interrupt, behind those of the network stack, and not while a thread has soft
  * interrupts off. A router delays it by its own work: in soft interrupts, or a thread's poll of 64 frames. Where the hard
@@ -40,17 +40,19 @@ struct watch_cpu {
 	u64 ticks;
 	u64 epoch;
 	u64 stalls;	/* since the watch was cleared */
-	u64 slow_ns;	/* how long it was slow since then */
-	u64 works;
-	u64 usual_fp;	/* a quarter of its pieces of work take less, ns << USUAL_SHIFT */
+	u64 slow_times;	/* the same */
 	u64 worked;	/* what the work came to, so that it is done */
-	u64 slow_from_ns;	/* the tick before the first of these slow ones; 0: the last one was not slow */
-	u64 slow;	/* whether there were two */
+	u64 works;	/* so far, for the first usual one */
+	u64 usual_fp;	/* a quarter of the pieces of work that are not slow take less, ns << USUAL_SHIFT */
+	u64 slow_from_ns;	/* the tick before the first slow one; 0: none is under way */
+	u64 slow_to_ns;	/* 0: there was only one */
 };
 
 #define USUAL_SHIFT 10
 /* The usual work is the least of so many to begin with. */
 #define WORKS_FIRST 64
+/* What lasts longer is another state of the machine, not a slow time: the usual work begins anew. */
+#define SLOW_MAX_NS 500000000
 
 /* The two ticks between which a CPU stood still. */
 struct watch_stall {
@@ -61,20 +63,20 @@ struct watch_stall {
 const volatile u64 period_ns = 1000000;
 /* A longer time between two ticks is a stall. */
 const volatile u64 stall_ns = 1500000;
-/* A CPU is slow from the first of two pieces of work in a row that take over so many halves of the usual time, 0: none is;
- * until one takes no more than so many. */
-const volatile u64 slow_from_halves = 0;
-const volatile u64 slow_to_halves = 0;
+/* A CPU is slow from the first of two pieces of work in a row that take over so many times the usual; 0: none is. */
+const volatile u64 slow_factor = 0;
+/* Until so long after the last of them. Its speed comes back step by step. */
+const volatile u64 slow_tail_ns = 0;
 /* Planted by a test: each timed piece of work is four. */
 u64 planted_slow = 0;
 
-/* Sized before loading: STALLS_MAX for each CPU up to the highest watched. */
+/* Both are sized before loading: STALLS_MAX for each CPU up to the highest watched. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, STALLS_MAX);
 	__type(key, u32);
 	__type(value, struct watch_stall);
-} stalls SEC(".maps");
+} stalls SEC(".maps"), slow_times SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -159,7 +161,7 @@ static void write_lines(void)
 	}
 }
 
-/* Four chains of operations, enough to fill a core; 0.1 us. No word of memory, so that the router's own use of the caches
+/* Four chains of operations, enough to fill a core; 0.1 to 0.2 us. No word of memory, so that the router's own use of the caches
  * does not lengthen it; it is not inlined, so that its first run brings its instructions for the second, which is timed. */
 #define STEPS 64
 
@@ -180,37 +182,17 @@ static __noinline u64 work(u64 seed)
 static u64 time_work(struct watch_cpu *w)
 {
 	/* Read before, because it may have to come from memory. */
-	u64 began, four_times = *(volatile u64 *)&planted_slow;
+	u64 began, planted = *(volatile u64 *)&planted_slow;
 
 	w->worked = work(w->ticks);
 	began = bpf_ktime_get_ns();
 	w->worked = work(began);
-	if (four_times) {
+	if (planted) {
 		w->worked = work(w->worked);
 		w->worked = work(w->worked);
 		w->worked = work(w->worked);
 	}
 	return bpf_ktime_get_ns() - began;
-}
-
-/* Whether work that took so long is slow. The usual moves by a thousandth each time. */
-static int is_slow(struct watch_cpu *w, u64 worked_ns)
-{
-	u64 worked_fp = worked_ns << USUAL_SHIFT, halves = w->slow ? slow_to_halves : slow_from_halves;
-	int first = w->works < WORKS_FIRST, slow;
-
-	w->works++;
-	if (first) {
-		if (!w->usual_fp || worked_fp < w->usual_fp)
-			w->usual_fp = worked_fp;
-		return 0;
-	}
-	slow = 2 * worked_fp > halves * w->usual_fp;
-	if (worked_fp < w->usual_fp)
-		w->usual_fp -= 3 * (w->usual_fp >> USUAL_SHIFT);
-	else
-		w->usual_fp += w->usual_fp >> USUAL_SHIFT;
-	return slow;
 }
 
 static void read_lines(u64 worked)
@@ -250,45 +232,47 @@ static void read_lines(u64 worked)
 	w->worked_ns += worked;
 }
 
-static struct watch_stall *stall_at(u32 cpu, u64 number)
+static __always_inline void note(void *ring, u32 cpu, u64 number, u64 from_ns, u64 to_ns)
 {
 	u32 place = cpu * STALLS_MAX + (number & (STALLS_MAX - 1));
+	struct watch_stall *stall = bpf_map_lookup_elem(ring, &place);
 
-	return bpf_map_lookup_elem(&stalls, &place);
-}
-
-/* A time that begins within the last one lengthens it. */
-static void note_stall(u32 cpu, struct watch_cpu *w, u64 from_ns, u64 to_ns)
-{
-	struct watch_stall *stall = w->stalls ? stall_at(cpu, w->stalls - 1) : NULL;
-
-	if (stall && from_ns <= stall->to_ns) {
-		stall->to_ns = to_ns;
-		return;
-	}
-	stall = stall_at(cpu, w->stalls);
 	if (!stall)
 		return;
 	stall->from_ns = from_ns;
 	stall->to_ns = to_ns;
-	w->stalls++;
 }
 
-/* Two in a row, because an interrupt lengthens a single one. */
+/* Two slow pieces of work in a row, because an interrupt lengthens a single one. Slow ones do not change the usual one. */
 static void note_slow(u32 cpu, struct watch_cpu *w, u64 before_ns, u64 worked_ns)
 {
-	if (!slow_from_halves || !is_slow(w, worked_ns)) {
-		w->slow_from_ns = 0;
-		w->slow = 0;
+	u64 worked_fp = worked_ns << USUAL_SHIFT, step = w->usual_fp >> USUAL_SHIFT;
+
+	if (w->works < WORKS_FIRST) {
+		w->works++;
+		if (!w->usual_fp || worked_fp < w->usual_fp)
+			w->usual_fp = worked_fp;
+		return;
+	}
+	if (worked_fp <= slow_factor * w->usual_fp) {
+		w->usual_fp += worked_fp < w->usual_fp ? -3 * step : step;
+		if (w->last_ns > w->slow_to_ns)
+			w->slow_from_ns = 0;
 		return;
 	}
 	if (!w->slow_from_ns) {
 		w->slow_from_ns = before_ns;
+		w->slow_to_ns = 0;
 		return;
 	}
-	w->slow = 1;
-	note_stall(cpu, w, w->slow_from_ns, w->last_ns);
-	w->slow_ns += w->last_ns - before_ns;
+	w->slow_times += !w->slow_to_ns;
+	w->slow_to_ns = w->last_ns + slow_tail_ns;
+	note(&slow_times, cpu, w->slow_times - 1, w->slow_from_ns, w->slow_to_ns);
+	if (w->last_ns - w->slow_from_ns > SLOW_MAX_NS) {
+		w->works = 0;
+		w->usual_fp = 0;
+		w->slow_from_ns = 0;
+	}
 }
 
 static int tick(void *map, u32 *cpu, struct watch_cpu *w)
@@ -306,17 +290,22 @@ static int tick(void *map, u32 *cpu, struct watch_cpu *w)
 		w->longest_ns = 0;
 		w->ticks = 0;
 		w->stalls = 0;
-		w->slow_ns = 0;
+		w->slow_times = w->slow_from_ns && w->slow_to_ns > now;
+		if (w->slow_times)
+			note(&slow_times, *cpu, 0, w->slow_from_ns, w->slow_to_ns);
+		else
+			w->slow_from_ns = 0;
 	} else {
 		if (gap > w->longest_ns)
 			w->longest_ns = gap;
 		if (gap > stall_ns)
-			note_stall(*cpu, w, w->last_ns, came);
+			note(&stalls, *cpu, w->stalls++, w->last_ns, came);
 	}
 	w->last_ns = now;
 	w->ticks++;
 	worked = time_work(w);
-	note_slow(*cpu, w, before, worked);
+	if (slow_factor)
+		note_slow(*cpu, w, before, worked);
 	if (*cpu == writing_cpu)
 		write_lines();
 	else if (*cpu == reading_cpu) {

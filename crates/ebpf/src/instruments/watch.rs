@@ -6,8 +6,7 @@ skeleton!("watch");
 
 plain! {
     watch_cpu: 104 {
-        timer, last_ns, longest_ns, ticks, epoch, stalls, slow_ns, works, usual_fp, worked, slow_from_ns,
-        slow
+        timer, last_ns, longest_ns, ticks, epoch, stalls, slow_times, worked, works, usual_fp, slow_from_ns, slow_to_ns
     }
     watch_stall: 16 { from_ns, to_ns }
     watch_apart: 32 { window, readings, took_ns, worked_ns }
@@ -30,11 +29,11 @@ pub struct Watched {
     pub epoch: u64,
     /// Stalls since; the last [`STALLS_MAX`] are kept.
     pub stalls: u64,
-    /// How long the CPU was slow since, ns. These times are among the stalls.
-    pub slow_ns: u64,
+    /// Slow times since; as many are kept.
+    pub slow_times: u64,
 }
 
-/// Stalls kept of each CPU.
+/// Stalls kept of each CPU, and slow times.
 pub const STALLS_MAX: u32 = 4096;
 
 /// Two ticks between which a CPU stood still or was slow, monotonic ns.
@@ -111,7 +110,7 @@ impl From<types::watch_cpu> for Watched {
             ticks: cpu.ticks,
             epoch: cpu.epoch,
             stalls: cpu.stalls,
-            slow_ns: cpu.slow_ns,
+            slow_times: cpu.slow_times,
         }
     }
 }

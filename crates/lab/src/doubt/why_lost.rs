@@ -14,6 +14,8 @@ pub struct WhyLost {
     pub rate: Rate,
     /// What the direction that lost most lost.
     pub losses: Losses,
+    /// How long the trial was.
+    pub duration: Span,
     /// Busy share of the DUT's busiest CPU in the trial.
     pub busy: Option<f64>,
     /// Frames the DUT's receive rings hold together.
@@ -64,6 +66,7 @@ impl WhyLost {
         Some(Self {
             rate: trial.offered,
             losses: losses.clone(),
+            duration: trial.duration,
             busy: trial.busiest_share(),
             ring_frames,
             catch_up_frames: trial.catch_up_frames(),
@@ -169,7 +172,7 @@ impl fmt::Display for WhyLost {
             ", from {} to {} of {}",
             rounded(from),
             rounded(to),
-            losses.length
+            self.duration
         )?;
         if let Some(place) = self.place() {
             write!(f, "; {place}")?;

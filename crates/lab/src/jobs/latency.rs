@@ -19,7 +19,7 @@ use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
 use mpps_method::turns::TurnOrder;
-use mpps_method::{Counts, FrameSpec, Histogram, Offer, Rate, Span, Trial, Verdict};
+use mpps_method::{Counts, Disturbance, FrameSpec, Histogram, Offer, Rate, Span, Trial, Verdict};
 use mpps_record::{self as record, LatencyLine};
 
 /// The longest turn: the machine's drift is slower.
@@ -159,11 +159,16 @@ impl PathLatency {
         each.fold(Span::ZERO, Span::plus)
     }
 
-    /// The longest that a CPU of the bed stood still in a trial that counts.
+    /// The longest that a CPU of the bed stood still or was slow in a trial that counts.
     #[must_use]
     pub fn longest_stall(&self) -> Span {
-        let gaps = self.counted().flat_map(|judged| &judged.trial.gaps);
-        gaps.map(|gap| gap.longest).max().unwrap_or_default()
+        let of_trial = |trial: &Trial| {
+            let gaps = trial.gaps.iter().map(|gap| gap.longest);
+            let slow = trial.slow.iter().map(Disturbance::length);
+            gaps.chain(slow).max()
+        };
+        let each = (self.counted()).filter_map(|judged| of_trial(&judged.trial));
+        each.max().unwrap_or_default()
     }
 
     /// Frames that were sent while the machine disturbed the bed. They are timed as all others.
@@ -402,7 +407,6 @@ mod tests {
             gaps: vec![CpuGap {
                 cpu: 0,
                 longest: Span::from_nanos(us * 10),
-                slow: Span::ZERO,
             }],
             ..Trial::default()
         };

@@ -38,6 +38,8 @@ pub struct Parts<'a> {
     pub received: Vec<Received>,
     pub watched: Vec<(usize, Watched)>,
     pub stalls: Vec<(usize, Stall)>,
+    /// When a CPU was slow.
+    pub slow: Vec<(usize, Stall)>,
     /// When other programs had a CPU of the bed for long.
     pub stretches: Vec<(usize, Stall)>,
     pub cpu_use: Vec<(usize, CpuUse)>,
@@ -69,8 +71,10 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
     }
     let length = duration(&parts);
     let stalls = within(&parts.sent, length, &parts.stalls);
+    let slow = within(&parts.sent, length, &parts.slow);
     let others = within(&parts.sent, length, &parts.stretches);
-    let times = disturbed::excluded(stalls.iter().chain(&others), &parts.guard, length);
+    let times = stalls.iter().chain(&slow).chain(&others);
+    let times = disturbed::excluded(times, &parts.guard, length);
     let disturbances = Disturbances::new(times, &parts.order, &parts.sent, &parts.marks);
     let (losses, lost_then) = losses(tester, &directions, length, &disturbances)?;
     let mut trial = Trial {
@@ -90,6 +94,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         steal: steal(tester, &parts),
         gaps: gaps(&parts.watched),
         stalls,
+        slow,
         others,
         windows: Vec::new(),
         other_tasks: other_tasks(&parts, length),
@@ -120,7 +125,7 @@ fn forwarded_in_windows(
     for receiver in &tester.receivers {
         cpus.extend(receiver.windows(first, last)?);
     }
-    let disturbed: Vec<Disturbance> = trial.stalls.iter().chain(&trial.others).copied().collect();
+    let disturbed: Vec<Disturbance> = trial.disturbances().copied().collect();
     let (apart, busy) = (
         tester.watch.apart(first, last)?,
         tester.watch.busy(first, last)?,
@@ -137,12 +142,11 @@ fn stack(parts: &Parts<'_>) -> Option<StackCounts> {
     })
 }
 
-/// How long each CPU stood still, and how long it was slow.
+/// How long each CPU stood still.
 pub fn gaps(watched: &[(usize, Watched)]) -> Vec<CpuGap> {
     let gap = |(cpu, watched): &(usize, Watched)| CpuGap {
         cpu: *cpu,
         longest: Span::from_nanos(watched.longest_ns),
-        slow: Span::from_nanos(watched.slow_ns),
     };
     watched.iter().map(gap).collect()
 }

@@ -260,7 +260,7 @@ impl Begun {
         let (cpu_use, cpu_use_ns) = (tester.other_tasks.read()?, monotonic_ns());
         let overdue = drain(tester, &sent, &self.before, drain_ns)?;
         let watched = tester.watch.read()?;
-        let stalls = tester.watch.stalls()?;
+        let (stalls, slow) = (tester.watch.stalls()?, tester.watch.slow()?);
         let stretches = tester.other_tasks.stretches()?;
         let asked = tester.management.as_ref().zip(self.first_question);
         let queries = asked.map(|(path, first)| path.pause(first)).transpose()?;
@@ -284,6 +284,7 @@ impl Begun {
             received,
             watched,
             stalls,
+            slow,
             stretches,
             cpu_use,
             cpu_use_ns,
@@ -323,8 +324,9 @@ fn go_on(
     if passed_ns < wanted_ns && !short(0) {
         return Ok(GoOn::For(wanted_ns - passed_ns));
     }
-    let (mut times, others) = (tester.watch.stalls()?, tester.other_tasks.stretches()?);
-    times.extend(others);
+    let mut times = tester.watch.stalls()?;
+    times.extend(tester.watch.slow()?);
+    times.extend(tester.other_tasks.stretches()?);
     let times = disturbed::since(started_ns, &times);
     let parts = excluded(&times, &rules.guard, Span::from_nanos(passed_ns));
     let disturbed = in_all(&parts);

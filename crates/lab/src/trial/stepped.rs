@@ -82,7 +82,7 @@ pub fn run_stepped_watched(
     let marks = marks(tester, &sent)?;
     let (order, outcome) = (begun.order, sent.clone());
     let trial = begun.end(tester, sent)?;
-    let times = trial.stalls.iter().chain(&trial.others);
+    let times = trial.disturbances();
     let guard = rules::choose(tester, high).guard;
     let times = disturbed::excluded(times, &guard, trial.duration);
     let without = Disturbances::new(times, &order, &outcome, &marks).sequences(0);

@@ -47,7 +47,6 @@ fn trial(lost: u64) -> Trial {
         gaps: vec![CpuGap {
             cpu: 0,
             longest: Span::from_millis(1),
-            slow: Span::ZERO,
         }],
         lateness: Histogram::default(),
         ..Trial::default()

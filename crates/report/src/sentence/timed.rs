@@ -52,7 +52,7 @@ pub fn latency(size: &LatencyLine) -> String {
     )
 }
 
-/// The machine's own stalls, where they are in the worst case: as long as half of it, and of more frames than it leaves
+/// The machine's own stalls and slow times, where they are in the worst case: as long as half of it, and of more frames than it leaves
 /// out.
 fn stalls(path: &PathLatency) -> String {
     let (stall, worst) = (path.longest_stall_ns, path.times.worst_case_ns);

@@ -44,7 +44,7 @@ fn tail_disturbed(loads: &[LoadLatency]) -> Option<Doubt> {
         name: "tail-disturbed",
         weight: Weight::Shifted(15),
         seen: format!(
-            "at {} the machine disturbed {:.2} % of the frames; a CPU stood still for up to {}",
+            "at {} the machine disturbed {:.2} % of the frames; a CPU stood still or was slow for up to {}",
             most.load,
             share(most) * 100.0,
             most.router.longest_stall()

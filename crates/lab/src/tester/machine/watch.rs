@@ -18,11 +18,11 @@ pub use timers::Timers;
 pub const PERIOD_NS: u64 = 1_000_000;
 /// A longer time between two ticks is a stall, ns.
 pub const STALL_NS: u64 = 1_500_000;
-/// A hypervisor's CPU becomes slow, which counts as a stall, when a piece of work takes over so many halves of its usual time.
-/// A guest on the core's other thread lengthens it by less.
-pub const SLOW_FROM_HALVES: u64 = 4;
-/// It is slow until the work takes no more than so many. Until then a router forwards less than at other times.
-pub const SLOW_TO_HALVES: u64 = 3;
+/// A hypervisor's CPU is slow when a piece of work takes over so many times its usual time. A guest on the core's other
+/// thread lengthens it by less.
+pub const SLOW_FACTOR: u64 = 2;
+/// And so long after that, ns: its speed comes back step by step.
+pub const SLOW_TAIL_NS: u64 = 20_000_000;
 /// A tick that has not come after so long is missing, ns.
 const TICK_LIMIT_NS: u64 = 10_000_000_000;
 
@@ -107,12 +107,19 @@ impl Watch {
         })
     }
 
-    /// The stalls of each watched CPU since the last clear: pairs of ticks more than [`STALL_NS`] apart, and, where timers
-    /// watch a hypervisor's CPUs, times in which one was slow ([`SLOW_FROM_HALVES`]).
+    /// The stalls of each watched CPU since the last clear: pairs of ticks more than [`STALL_NS`] apart.
     pub fn stalls(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
         match &self.ticks {
             Ticks::Timers(timers) => timers.stalls(),
             Ticks::Threads(threads) => Ok(threads.stalls()),
+        }
+    }
+
+    /// When each watched CPU was slow since the last clear. Only timers on a hypervisor's CPUs can tell.
+    pub fn slow(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
+        match &self.ticks {
+            Ticks::Timers(timers) => timers.slow(),
+            Ticks::Threads(_) => Ok(Vec::new()),
         }
     }
 

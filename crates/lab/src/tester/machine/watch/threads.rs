@@ -92,7 +92,7 @@ impl Threads {
                 ticks: seen.ticks.load(Ordering::Acquire),
                 epoch,
                 stalls: seen.stalls().len() as u64,
-                slow_ns: 0,
+                slow_times: 0,
             };
             (*cpu, watched)
         };

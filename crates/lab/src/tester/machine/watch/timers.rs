@@ -1,20 +1,22 @@
 //! The watch by eBPF timers, one bound to each CPU (see `watch.bpf.c`; Linux 6.7).
 
-use super::{PERIOD_NS, SLOW_FROM_HALVES, SLOW_TO_HALVES, STALL_NS, Timed};
+use super::{PERIOD_NS, SLOW_FACTOR, SLOW_TAIL_NS, STALL_NS, Timed};
 use crate::clock::wait_for;
 use crate::tester::error::TesterError;
 use crate::tester::programs::{self, maps, trace};
-use libbpf_rs::{Link, ProgramInput};
+use libbpf_rs::{Link, MapMut, ProgramInput};
 use mpps_ebpf::instruments::receiver::{WINDOW_SHIFT, WINDOWS_MAX};
 use mpps_ebpf::instruments::watch::{
     Apart, BusyMark, BusyWindow, STALLS_MAX, Stall, THREADS_MAX, WatchSkel, WatchSkelBuilder,
     Watched, types,
 };
 use mpps_linux::cpu::{self, CpuSet};
-use mpps_linux::hypervisor;
+use mpps_linux::{clock, hypervisor};
 
 /// A timer that does not start after so long will not, ns.
 const START_LIMIT_NS: u64 = 5_000_000_000;
+/// Clock sources of 1 ns or less. A piece of work takes two steps of a coarser one, so twice as long would say nothing.
+const FINE_CLOCKS: [&str; 3] = ["tsc", "kvm-clock", "xen"];
 /// Pipes created before the next try.
 const PIPES: usize = 64;
 /// The kernel binds no timer to a CPU (before 6.7).
@@ -34,8 +36,8 @@ impl Timers {
         let rodata = programs::constants(&mut open.maps.rodata_data, "watch rodata")?;
         (rodata.period_ns, rodata.stall_ns) = (PERIOD_NS, STALL_NS);
         // A CPU of its own is slow by its own clock, cooling or firmware: that is part of the router.
-        if hypervisor::signature().is_some() {
-            (rodata.slow_from_halves, rodata.slow_to_halves) = (SLOW_FROM_HALVES, SLOW_TO_HALVES);
+        if hypervisor::signature().is_some() && is_clock_fine() {
+            (rodata.slow_factor, rodata.slow_tail_ns) = (SLOW_FACTOR, SLOW_TAIL_NS);
         }
         if let Some(timed) = timed {
             let (writing, reading) = timed.between;
@@ -49,8 +51,10 @@ impl Timers {
         }
         let highest = cpus.iter().copied().max().unwrap_or(0);
         let entries = u32::try_from(highest + 1).unwrap_or(1) * STALLS_MAX;
-        (open.maps.stalls.set_max_entries(entries))
-            .map_err(|e| TesterError::bpf("size the machine watch", &e))?;
+        for ring in [&mut open.maps.stalls, &mut open.maps.slow_times] {
+            (ring.set_max_entries(entries))
+                .map_err(|e| TesterError::bpf("size the machine watch", &e))?;
+        }
         let skel = programs::load(open, "load the machine watch")?;
         let (programs, attached) = (&skel.progs, "attach the machine watch");
         let links = [
@@ -143,15 +147,32 @@ impl Timers {
 
     /// The stalls that each watched CPU saw in its epoch, the last [`STALLS_MAX`] of them.
     pub fn stalls(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
-        let mut stalls = Vec::new();
-        for (cpu, watched) in self.read()? {
-            let (ring, map) = ((cpu, STALLS_MAX), &self.skel.maps.stalls);
-            let kept: Vec<types::watch_stall> =
-                maps::read_ring(map, ring, watched.stalls, "read stalls of a CPU")?;
-            stalls.extend(kept.into_iter().map(|stall| (cpu, stall.into())));
-        }
-        Ok(stalls)
+        self.kept(&self.skel.maps.stalls, |watched| watched.stalls)
     }
+
+    /// The same of its slow times.
+    pub fn slow(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
+        self.kept(&self.skel.maps.slow_times, |watched| watched.slow_times)
+    }
+
+    fn kept(
+        &self,
+        ring: &MapMut<'_>,
+        count: fn(&Watched) -> u64,
+    ) -> Result<Vec<(usize, Stall)>, TesterError> {
+        let mut times = Vec::new();
+        for (cpu, watched) in self.read()? {
+            let place = (cpu, STALLS_MAX);
+            let kept: Vec<types::watch_stall> =
+                maps::read_ring(ring, place, count(&watched), "read stalls of a CPU")?;
+            times.extend(kept.into_iter().map(|time| (cpu, time.into())));
+        }
+        Ok(times)
+    }
+}
+
+fn is_clock_fine() -> bool {
+    clock::source().is_some_and(|name| FINE_CLOCKS.contains(&name.as_str()))
 }
 
 /// Makes the kernel allocate memory on this CPU. These allocations may wait for pages. They leave free objects that
