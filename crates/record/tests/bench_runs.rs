@@ -5,7 +5,9 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// Trials that are read of a packed file.
 const TRIALS: usize = 5;
@@ -100,16 +102,25 @@ fn text_of(path: &Path) -> String {
     text.split_inclusive('\n').filter(is_read).collect()
 }
 
-#[test]
-fn every_record_of_the_benches_reads_back() {
-    let (mut read, mut kinds) = (0, BTreeSet::new());
+/// What was read of some files: runs, lines that keep to the schema, kinds of answers.
+#[derive(Default)]
+struct Seen {
+    runs: usize,
     #[cfg(feature = "schema")]
-    let (schema, mut kept) = (mpps_record::schema(), 0);
-    for path in files() {
+    kept: usize,
+    kinds: BTreeSet<&'static str>,
+}
+
+/// Each of the files reads back.
+fn read_back(files: impl Iterator<Item = PathBuf>) -> Seen {
+    let mut seen = Seen::default();
+    #[cfg(feature = "schema")]
+    let schema = mpps_record::schema();
+    for path in files {
         let text = text_of(&path);
         #[cfg(feature = "schema")]
         {
-            kept += crate::schema::lines_that_keep_to(&schema, &text, &path).len();
+            seen.kept += crate::schema::lines_that_keep_to(&schema, &text, &path).len();
         }
         let wanted = lines_of_a_record(&text);
         let records = mpps_record::read(text.as_bytes()).expect("from memory");
@@ -137,14 +148,37 @@ fn every_record_of_the_benches_reads_back() {
             };
             assert_eq!(*again, run, "{}", path.display());
         }
-        read += records.runs.len();
+        seen.runs += records.runs.len();
         let answers = records.runs.iter().flat_map(Run::answers);
         let told = answers.filter(|all| !all.is_empty());
-        kinds.extend(told.map(|all| all.kind()));
+        seen.kinds.extend(told.map(|all| all.kind()));
     }
-    assert!(read >= 68, "{read} runs");
+    seen
+}
+
+#[test]
+fn every_record_of_the_benches_reads_back() {
+    let left = Mutex::new(files().into_iter());
+    // A thread for each CPU, and none waits for a long file of another.
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let next = || left.lock().expect("no thread failed").next();
+    let seen: Vec<Seen> = std::thread::scope(|scope| {
+        let start = |_| scope.spawn(|| read_back(std::iter::from_fn(next)));
+        let started: Vec<_> = (0..threads).map(start).collect();
+        let ended = started.into_iter().map(|thread| thread.join());
+        ended.map(|seen| seen.expect("it reads back")).collect()
+    });
+    let runs: usize = seen.iter().map(|seen| seen.runs).sum();
+    assert!(runs >= 68, "{runs} runs");
     #[cfg(feature = "schema")]
-    assert!(kept > 2_000, "{kept} lines");
+    {
+        let kept: usize = seen.iter().map(|seen| seen.kept).sum();
+        assert!(kept > 2_000, "{kept} lines");
+    }
+    let kinds: BTreeSet<&str> = seen
+        .iter()
+        .flat_map(|seen| seen.kinds.iter().copied())
+        .collect();
     for kind in ["curve", "burst", "recovery", "reset", "overload", "effects"] {
         assert!(kinds.contains(kind), "{kind}: {kinds:?}");
     }
