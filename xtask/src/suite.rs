@@ -9,13 +9,14 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// Tests without bed and without rights. Every crate's unit tests are among them.
-const FREE: [&str; 29] = [
+const FREE: [&str; 30] = [
     "cli/back_to_back",
     "cli/bad_input",
     "cli/campaign_plans",
     "cli/compare_series",
     "cli/generate",
     "cli/help",
+    "cli/limits",
     "cli/profiles",
     "cli/records",
     "cli/report",
