@@ -385,13 +385,17 @@ fn a_build_that_cannot_take_turns_is_refused() {
     assert!(alone.error().contains("--b-binary"), "{alone:?}");
 }
 
+/// Short budgets for a turn of each build. A machine at rest has several in the first one; a restless machine may need all
+/// of it to begin.
+const BUDGETS: [&str; 2] = ["5s", "12s"];
+
 /// The variants of two builds that took turns: too few for a finding, but each has its numbers. `None`: the machine was too
 /// restless for any.
-fn builds(b: &str) -> Option<Vec<Value>> {
+fn builds(b: &str, budget: &str) -> Option<Vec<Value>> {
     let scratch = Scratch::new("builds-rules");
     let path = scratch.path("record.jsonl");
     let mut words = vec!["compare", "--a-binary", program::MPPS, "--b-binary", b];
-    words.extend(["--budget", "12s", "--json", "--record"]);
+    words.extend(["--budget", budget, "--json", "--record"]);
     words.extend(path.to_str());
     let ended = run(&mut mpps(&words));
     if ended.code == Some(2) && ended.error().contains("no trial of a build counts") {
@@ -423,7 +427,14 @@ fn builds_differ_by_what_one_adds_to_its_bed() {
     std::fs::write(&slower, text).expect("write");
     std::fs::set_permissions(&slower, std::fs::Permissions::from_mode(0o755)).expect("chmod");
     let slower = slower.to_str().expect("UTF-8");
-    let Some(variants) = builds(slower) else {
+    let mut measured = None;
+    for budget in BUDGETS {
+        measured = builds(slower, budget).or(measured);
+        if measured.as_deref().and_then(costs).is_some() {
+            break;
+        }
+    }
+    let Some(variants) = measured else {
         println!("SKIP: needs a quieter machine: no trial of a build counts");
         return;
     };
@@ -432,14 +443,17 @@ fn builds_differ_by_what_one_adds_to_its_bed() {
         .collect();
     assert!(digests[0].is_some_and(|digest| digest.len() == 64));
     assert_ne!(digests[0], digests[1]);
-    let costs = variants
-        .iter()
-        .map(|variant| variant["ns_per_frame"]["median"].as_f64());
-    let costs: Option<Vec<f64>> = costs.collect();
-    match costs.as_deref() {
+    match costs(&variants).as_deref() {
         Some([one, other]) => assert!(*other > one + 200.0, "{one} ns, {other} ns"),
         _ => println!("SKIP: needs a quieter machine: no turn of a build counts"),
     }
+}
+
+/// What a frame costs with each variant, ns. `None`: no turn of one counts.
+fn costs(variants: &[Value]) -> Option<Vec<f64>> {
+    let costs = variants.iter();
+    let costs = costs.map(|variant| variant["ns_per_frame"]["median"].as_f64());
+    costs.collect()
 }
 
 /// A build whose router is simulated, so its turns need no bed and no quiet machine.
