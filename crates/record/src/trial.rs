@@ -55,8 +55,8 @@ pub struct TrialLine {
     /// When CPUs stood still, since the first slot.
     #[serde(default)]
     pub stalls: Vec<Disturbance>,
-    /// When a hypervisor's CPU was slow: a fixed piece of work took about twice its usual time or more. Missing where none
-    /// was, and in older records.
+    /// When a hypervisor's CPU was slow: a fixed piece of work took over twice its usual time, and 20 ms after. Missing where
+    /// none was, where nobody looked, and in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow: Vec<Disturbance>,
     /// When other programs had a CPU of the bed for long.

@@ -123,7 +123,10 @@ fn remarks(size: &LatencyLine) -> String {
     let stalls = [of_router, longest(size, "bed", |load| load.bed.as_ref())];
     let stalls: Vec<String> = stalls.into_iter().flatten().collect();
     if !stalls.is_empty() {
-        lines.push(format!("longest stall of a CPU: {}", stalls.join(", ")));
+        lines.push(format!(
+            "longest stall or slow time of a CPU: {}",
+            stalls.join(", ")
+        ));
     }
     lines.extend(size.loads.iter().flat_map(|load| left_out(size, load)));
     lines.extend(size.why.as_ref().map(|why| format!("cut short: {why}")));

@@ -6,7 +6,7 @@
  * Costs one to two and a half microseconds a tick: 0.1 to 0.25 % of the CPU.
  *
  * Each tick also times a fixed piece of work. A hypervisor's CPU can tick in time and yet take several times as long for
- * it, for tens of milliseconds, mostly after it stood still. Such slow times are kept beside the stalls.
+ * it, for tens of milliseconds. Such slow times are kept beside the stalls.
  *
  * The timer's own function runs in a soft interrupt, behind those of the network stack, and not while a thread has soft
  * interrupts off. A router delays it by its own work: in soft interrupts, or a thread's poll of 64 frames. Where the hard
@@ -14,7 +14,7 @@
  *
  * The tick on a CPU of the tester writes some cache lines, and that on a CPU of the DUT times how long it reads them: how
  * far apart the two are. A hypervisor moves them about within a trial, and a frame goes from one to the other. The
- * latter also keeps how long the work took: another guest on the core's other thread lengthens it by half. Last it notes
+ * latter also keeps how long the work took: another guest on the core's other thread lengthens it. Last it notes
  * how long the DUT's threads have run.
  *
  * A cpu-clock perf event will not do: the kernel throttles it on a CPU that idles without its tick,
@@ -44,7 +44,7 @@ struct watch_cpu {
 	u64 worked;	/* what the work came to, so that it is done */
 	u64 works;	/* so far, for the first usual one */
 	u64 usual_fp;	/* a quarter of the pieces of work that are not slow take less, ns << USUAL_SHIFT */
-	u64 slow_from_ns;	/* the tick before the first slow one; 0: none is under way */
+	u64 slow_from_ns;	/* the first slow tick; 0: no slow time is under way */
 	u64 slow_to_ns;	/* 0: there was only one */
 };
 
@@ -63,9 +63,9 @@ struct watch_stall {
 const volatile u64 period_ns = 1000000;
 /* A longer time between two ticks is a stall. */
 const volatile u64 stall_ns = 1500000;
-/* A CPU is slow from the first of two pieces of work in a row that take over so many times the usual; 0: none is. */
+/* A tick is slow if its piece of work takes over so many times the usual; 0: none is. Two in a row begin a slow time. */
 const volatile u64 slow_factor = 0;
-/* Until so long after the last of them. Its speed comes back step by step. */
+/* It ends so long after the last slow tick. The CPU's speed comes back step by step. */
 const volatile u64 slow_tail_ns = 0;
 /* Planted by a test: each timed piece of work is four. */
 u64 planted_slow = 0;
@@ -244,9 +244,9 @@ static __always_inline void note(void *ring, u32 cpu, u64 number, u64 from_ns, u
 }
 
 /* Two slow pieces of work in a row, because an interrupt lengthens a single one. Slow ones do not change the usual one. */
-static void note_slow(u32 cpu, struct watch_cpu *w, u64 before_ns, u64 worked_ns)
+static void note_slow(u32 cpu, struct watch_cpu *w, u64 worked_ns)
 {
-	u64 worked_fp = worked_ns << USUAL_SHIFT, step = w->usual_fp >> USUAL_SHIFT;
+	u64 worked_fp = worked_ns << USUAL_SHIFT, step = w->usual_fp >> USUAL_SHIFT, begun;
 
 	if (w->works < WORKS_FIRST) {
 		w->works++;
@@ -261,13 +261,15 @@ static void note_slow(u32 cpu, struct watch_cpu *w, u64 before_ns, u64 worked_ns
 		return;
 	}
 	if (!w->slow_from_ns) {
-		w->slow_from_ns = before_ns;
+		w->slow_from_ns = w->last_ns;
 		w->slow_to_ns = 0;
 		return;
 	}
-	w->slow_times += !w->slow_to_ns;
+	begun = w->slow_to_ns != 0;
 	w->slow_to_ns = w->last_ns + slow_tail_ns;
-	note(&slow_times, cpu, w->slow_times - 1, w->slow_from_ns, w->slow_to_ns);
+	note(&slow_times, cpu, w->slow_times - begun, w->slow_from_ns, w->slow_to_ns);
+	/* Whoever reads the count finds what it counts. */
+	w->slow_times += !begun;
 	if (w->last_ns - w->slow_from_ns > SLOW_MAX_NS) {
 		w->works = 0;
 		w->usual_fp = 0;
@@ -279,7 +281,7 @@ static int tick(void *map, u32 *cpu, struct watch_cpu *w)
 {
 	u32 zero = 0;
 	u64 *now_epoch = bpf_map_lookup_elem(&epoch, &zero), now = bpf_ktime_get_ns(), came = now, gap;
-	u64 before = w->last_ns, worked;
+	u64 worked;
 	struct net_softirq *net = bpf_map_lookup_elem(&net_softirqs, cpu);
 
 	if (net && net->raised_ns > w->last_ns)
@@ -298,14 +300,16 @@ static int tick(void *map, u32 *cpu, struct watch_cpu *w)
 	} else {
 		if (gap > w->longest_ns)
 			w->longest_ns = gap;
-		if (gap > stall_ns)
-			note(&stalls, *cpu, w->stalls++, w->last_ns, came);
+		if (gap > stall_ns) {
+			note(&stalls, *cpu, w->stalls, w->last_ns, came);
+			w->stalls++;
+		}
 	}
 	w->last_ns = now;
 	w->ticks++;
 	worked = time_work(w);
 	if (slow_factor)
-		note_slow(*cpu, w, before, worked);
+		note_slow(*cpu, w, worked);
 	if (*cpu == writing_cpu)
 		write_lines();
 	else if (*cpu == reading_cpu) {

@@ -135,7 +135,7 @@ pub(super) fn lost_disturbed(trials: &[(Trial, Verdict)], load: Rate) -> Option<
             100.0 * share
         ),
         why: "The machine took a CPU from the router or the tester at that time, or slowed it. These frames say nothing about the router.",
-        next: "Run again when the machine is quieter. The trials in the record have details: `stalls`, `others` and `disturbed`.",
+        next: "Run again when the machine is quieter. The trials in the record have details: `stalls`, `slow`, `others`, `disturbed`.",
     })
 }
 

@@ -224,6 +224,7 @@ fn overload(
         tell(line, Recovery::new(dropped, &loss));
     }
     let trial = &judged.trial;
+    // A slow CPU forwards on, so nothing was taken of it.
     let times: Vec<_> = trial.stalls.iter().chain(&trial.others).copied().collect();
     if let Some(begun) = trial.begun {
         let seconds = line.seconds.iter_mut().zip(readings.windows(2));

@@ -73,7 +73,7 @@ pub fn measure(
 impl ExitProgram {
     /// From pairs of the router's and the wire's.
     fn from_pairs(pairs: &[[Timed; 2]], distance_ns: Option<f64>) -> Option<Self> {
-        let is_quiet = |(trial, _): &Timed| trial.stalls.is_empty() && trial.others.is_empty();
+        let is_quiet = |(trial, _): &Timed| trial.disturbances().next().is_none();
         let pairs: Vec<&[Timed; 2]> = pairs
             .iter()
             .filter(|pair| pair.iter().all(is_quiet))

@@ -233,7 +233,7 @@ fn take_windows(trial: &mut Trial) -> Vec<Window> {
     vec![Window {
         duration: trial.duration,
         forwarded: trial.counts().received,
-        disturbed: !(trial.stalls.is_empty() && trial.others.is_empty()),
+        disturbed: trial.disturbances().next().is_some(),
         round_trip_ns: None,
         work_ns: None,
         busy: None,

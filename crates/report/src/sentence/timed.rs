@@ -52,14 +52,14 @@ pub fn latency(size: &LatencyLine) -> String {
     )
 }
 
-/// The machine's own stalls and slow times, where they are in the worst case: as long as half of it, and of more frames than it leaves
-/// out.
+/// The machine's own stalls and slow times, where they are in the worst case: as long as half of it, and of more frames
+/// than it leaves out.
 fn stalls(path: &PathLatency) -> String {
     let (stall, worst) = (path.longest_stall_ns, path.times.worst_case_ns);
     let are_long = worst.is_some_and(|worst| stall.saturating_mul(2) >= worst);
     if are_long && path.disturbed_frames as f64 > WORST * path.sent_frames as f64 {
         let stall = number::time(stall as f64);
-        return format!(" with stalls of the machine itself (up to {stall})");
+        return format!(" with stalls or slow times of the machine itself (up to {stall})");
     }
     String::new()
 }

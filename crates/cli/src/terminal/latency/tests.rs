@@ -54,7 +54,7 @@ fn the_router_stands_beside_the_bed() {
         "100 %     1.60M  router  7.94  7.94  7.94   7.94    41.0  1210  0.127    1.60M\n",
         "                 bed     6.14  6.14  6.14   35.8    35.8  35.8   29.8    1.60M\n",
         "100 % is the throughput, as a search found it: 1.60M frames/s\n",
-        "longest stall of a CPU: 1.20 ms (router, at 100 %), 900 ns (bed, at 100 %)\n",
+        "longest stall or slow time of a CPU: 1.20 ms (router, at 100 %), 900 ns (bed, at 100 %)\n",
         "\nDoubts\n- something\n",
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");
@@ -74,7 +74,8 @@ fn stalls_of_the_machine_are_said_where_they_count() {
         vec![size(vec![load])].text("a machine", false)
     };
     let worst = "worst case (99.9 %) 7.86 ms";
-    let said = format!("{worst} with stalls of the machine itself (up to 8.10 ms) at 50 %");
+    let said =
+        format!("{worst} with stalls or slow times of the machine itself (up to 8.10 ms) at 50 %");
     assert!(text(8_100_000, 1_100).contains(&said));
     // One that is short beside the worst case, and one that met fewer frames than it leaves out.
     for other in [text(3_900_000, 1_100), text(8_100_000, 100)] {

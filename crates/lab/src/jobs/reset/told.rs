@@ -127,7 +127,7 @@ impl Told {
     }
 }
 
-/// Whether the machine's disturbances fill a time without a received frame.
+/// Whether stalls and other programs fill a time without a received frame. A slow CPU forwards on.
 fn is_pause(gap: &Gap, trial: &Trial) -> bool {
     let Some(begun) = trial.begun else {
         return false;

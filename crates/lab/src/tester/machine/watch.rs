@@ -21,7 +21,7 @@ pub const STALL_NS: u64 = 1_500_000;
 /// A hypervisor's CPU is slow when a piece of work takes over so many times its usual time. A guest on the core's other
 /// thread lengthens it by less.
 pub const SLOW_FACTOR: u64 = 2;
-/// And so long after that, ns: its speed comes back step by step.
+/// And so long after that, ns, because its speed comes back step by step.
 pub const SLOW_TAIL_NS: u64 = 20_000_000;
 /// A tick that has not come after so long is missing, ns.
 const TICK_LIMIT_NS: u64 = 10_000_000_000;

@@ -163,8 +163,12 @@ impl Timers {
         let mut times = Vec::new();
         for (cpu, watched) in self.read()? {
             let place = (cpu, STALLS_MAX);
-            let kept: Vec<types::watch_stall> =
-                maps::read_ring(ring, place, count(&watched), "read stalls of a CPU")?;
+            let kept: Vec<types::watch_stall> = maps::read_ring(
+                ring,
+                place,
+                count(&watched),
+                "read stalls or slow times of a CPU",
+            )?;
             times.extend(kept.into_iter().map(|time| (cpu, time.into())));
         }
         Ok(times)
