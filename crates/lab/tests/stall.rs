@@ -9,8 +9,8 @@ use mpps_lab::search::bisect;
 use mpps_lab::tester::{Fault, KernelInterfaces, PlantedFault, ReceiverMode, StallWatch, Tester};
 use mpps_lab::trial::{self, rules};
 use mpps_method::{
-    Accept, Ceiling, CouldNotMeasure, Goal, Offer, Outcome, Rate, Resolution, Rules, Span, Verdict,
-    Void,
+    Accept, Ceiling, CouldNotMeasure, Disturbance, Goal, Offer, Outcome, Rate, Resolution, Rules,
+    Span, Verdict, Void,
 };
 
 const PAUSE_NS: u64 = 20_000_000;
@@ -92,8 +92,44 @@ fn a_real_time_program_is_a_disturbance() {
     }
 }
 
+/// For half a second: what lasts longer is another state of the machine.
+#[test]
+fn a_slow_cpu_is_a_disturbance() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = tester(&bed);
+    let (cpus, offer) = (bed.plan().cpus.all(), offer());
+    let mut seen = Vec::new();
+    let disturbed = (0..ATTEMPTS).any(|_| {
+        // The usual speed becomes known.
+        trial::run(&mut tester, &offer).expect("a trial");
+        let sees_slow = tester.watch.plant_slow(true);
+        let trial = trial::run(&mut tester, &offer).expect("a trial");
+        tester.watch.plant_slow(false);
+        let of_cpu = |cpu: &usize| {
+            let times = trial.slow.iter().filter(|time| time.cpu == *cpu);
+            times.map(Disturbance::length).fold(Span::ZERO, Span::plus)
+        };
+        let slow: Vec<Span> = cpus.iter().map(of_cpu).collect();
+        // A part of the half second passes before the first slot.
+        let long = Span::from_millis(100);
+        let is_seen = |time: &Span| *time >= long && trial.disturbed.time >= *time;
+        let is_seen = slow.iter().all(is_seen);
+        seen.push((sees_slow, slow, trial.disturbed.time));
+        !sees_slow || is_seen
+    });
+    if seen.iter().any(|(sees_slow, ..)| !sees_slow) {
+        support::skip!(
+            "a hypervisor with a name, a fine clock, and timers bound to a CPU (Linux 6.7)"
+        );
+    }
+    assert!(disturbed, "{seen:?}");
+}
+
 /// A router that works in soft interrupts, or in a thread with them off, delays the watch's timer by its own work: that is
-/// no standing still. The thread polls 64 frames at a time.
+/// neither standing still nor slow. The thread polls 64 frames at a time.
 #[test]
 fn the_routers_own_work_is_no_stall() {
     if !support::can_run_on_two_cpus() {
@@ -117,10 +153,9 @@ fn the_routers_own_work_is_no_stall() {
         let mut seen = Vec::new();
         let clear = (0..ATTEMPTS).any(|_| {
             let trial = trial::run(&mut tester, &offer).expect("a trial");
-            let of_dut = trial.stalls.iter().filter(|stall| stall.cpu == dut);
-            let stalled_ns: u64 = of_dut
-                .map(|stall| stall.to.as_nanos() - stall.from.as_nanos())
-                .sum();
+            let still_or_slow = trial.stalls.iter().chain(&trial.slow);
+            let of_dut = still_or_slow.filter(|time| time.cpu == dut);
+            let stalled_ns: u64 = of_dut.map(|time| time.length().as_nanos()).sum();
             let lost = trial.counts().lost;
             seen.push((stalled_ns, lost));
             // The machine may stall too; overload by three times loses over half.

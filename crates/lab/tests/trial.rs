@@ -241,7 +241,7 @@ fn an_overload_loses_fewer_frames_than_a_burst() {
         let counts = overload.counts();
         assert_eq!(counts.unsent, 0, "{counts:?}");
         assert!(overload.duration <= offer.duration, "{}", overload.duration);
-        let is_whole = |trial: &Trial| trial.stalls.is_empty() && trial.others.is_empty();
+        let is_whole = |trial: &Trial| trial.disturbances().next().is_none();
         if is_whole(&burst) && is_whole(&overload) {
             assert!(counts.lost > 0, "the ring was full");
             assert!(lost(&overload) < lost(&burst) / 2.0, "{counts:?}");

@@ -123,6 +123,14 @@ impl Watch {
         }
     }
 
+    /// Makes all watched CPUs look slow, for a test. Returns whether this watch looks for slow times.
+    pub fn plant_slow(&mut self, planted: bool) -> bool {
+        match &mut self.ticks {
+            Ticks::Timers(timers) => timers.plant_slow(planted),
+            Ticks::Threads(_) => false,
+        }
+    }
+
     /// How far apart the two CPUs were in each window of this time, as far as that is known.
     pub fn apart(&self, from_ns: u64, to_ns: u64) -> Result<Vec<Apart>, TesterError> {
         match &self.ticks {

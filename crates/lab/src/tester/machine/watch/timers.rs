@@ -26,6 +26,7 @@ const EINVAL: u32 = 22;
 pub struct Timers {
     skel: WatchSkel<'static>,
     cpus: Vec<usize>,
+    sees_slow: bool,
     _links: [Link; 3],
 }
 
@@ -36,7 +37,8 @@ impl Timers {
         let rodata = programs::constants(&mut open.maps.rodata_data, "watch rodata")?;
         (rodata.period_ns, rodata.stall_ns) = (PERIOD_NS, STALL_NS);
         // A CPU of its own is slow by its own clock, cooling or firmware: that is part of the router.
-        if hypervisor::signature().is_some() && is_clock_fine() {
+        let sees_slow = hypervisor::signature().is_some() && is_clock_fine();
+        if sees_slow {
             (rodata.slow_factor, rodata.slow_tail_ns) = (SLOW_FACTOR, SLOW_TAIL_NS);
         }
         if let Some(timed) = timed {
@@ -94,6 +96,7 @@ impl Timers {
         Ok(Self {
             skel,
             cpus: cpus.to_vec(),
+            sees_slow,
             _links: links,
         })
     }
@@ -122,6 +125,14 @@ impl Timers {
             Ok((cpu, watched.into()))
         };
         self.cpus.iter().map(read).collect()
+    }
+
+    /// As [`Watch::plant_slow`](super::Watch::plant_slow).
+    pub fn plant_slow(&mut self, planted: bool) -> bool {
+        if let Some(bss) = self.skel.maps.bss_data.as_deref_mut() {
+            bss.planted_slow = planted.into();
+        }
+        self.sees_slow
     }
 
     /// How far apart the two CPUs were in each window of this time.
