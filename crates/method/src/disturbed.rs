@@ -1,7 +1,7 @@
 //! The times in which the machine disturbed a trial, and what fell into them. The rest of the trial is evidence.
 //!
-//! A disturbance is a time in which a CPU of the bed stood still, was slow or ran another program, with a guard after it as long
-//! as the rings need to drain. The rule is fixed before the trial and knows nothing of its loss: a disturbance in which
+//! A disturbance is a time in which a CPU of the bed stood still, was slow or ran another program, with a guard after it
+//! as long as the rings need to drain. The rule is fixed before the trial and knows nothing of its loss: a disturbance in which
 //! no frame was lost is taken out just so.
 
 use crate::units::Span;

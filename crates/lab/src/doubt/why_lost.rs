@@ -232,19 +232,21 @@ mod tests {
 
     #[test]
     fn the_load_that_failed_says_why() {
-        let trials = [
+        let mut trials = [
             trial(90_000.0, 0..6_000),
             trial(64_000.0, 3_200..3_840),
             trial(32_000.0, []),
         ];
+        // 20 ms of it were disturbed.
+        trials[1].0.duration = Span::from_millis(120);
         let why =
             WhyLost::from_trials(&trials, Some(Rate::from_fps(64_000.0)), 320).expect("a loss");
         assert!(why.is_not_by_load() && why.bounds);
         assert_eq!(
             why.to_string(),
             "64.0 kfps: stall: the DUT took no frames for 10 ms, so it stood still for 10 ms to 15 ms (its ring hides \
-             the rest). 640 of 6400 frames were lost in 1 run, from 50 ms to 60 ms of 100 ms; all at the receive \
-             ring. The DUT was 40 % busy"
+             the rest). 640 of 6400 frames were lost in 1 run, from 50 ms to 60 ms of 120 ms; all at the receive \
+             ring. The DUT was 33 % busy"
         );
         assert_eq!(WhyLost::from_trials(&trials[2..], None, 320), None);
     }

@@ -425,7 +425,7 @@ mod tests {
             share: 0.5,
             bound: 0.01,
         });
-        let path = PathLatency {
+        let mut path = PathLatency {
             trials: vec![
                 judged(10, Verdict::Lossless),
                 judged(900, void),
@@ -439,6 +439,11 @@ mod tests {
         assert_eq!(path.time(), Span::from_millis(1_800));
         assert_eq!(path.longest_stall(), Span::from_nanos(300));
         assert_eq!(path.disturbed_frames(), 2);
+        path.trials[0].trial.slow = vec![Disturbance {
+            to: Span::from_nanos(500),
+            ..Disturbance::default()
+        }];
+        assert_eq!(path.longest_stall(), Span::from_nanos(500));
     }
 
     #[test]

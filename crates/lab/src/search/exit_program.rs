@@ -186,11 +186,14 @@ mod tests {
         // Neither a pair at another distance nor a disturbed one counts.
         pairs.push(pair([40.0, 45.0], 60));
         pairs.push(pair([40.0, 400.0], 300));
-        pairs[4][1].0.stalls = vec![Disturbance {
+        pairs.push(pair([40.0, 400.0], 300));
+        let whole = Disturbance {
             cpu: 1,
             from: Span::ZERO,
             to: TIME,
-        }];
+        };
+        pairs[4][1].0.stalls = vec![whole];
+        pairs[5][0].0.slow = vec![whole];
         assert_eq!(ExitProgram::from_pairs(&pairs, Some(290.0)), Some(found));
         assert_eq!(ExitProgram::from_pairs(&pairs[1..], Some(290.0)), None);
     }

@@ -10,8 +10,8 @@ const WINDOW_NS: u64 = 1 << WINDOW_SHIFT;
 const GUARD_NS: u64 = 3_000_000;
 
 /// Windows of [`WINDOW_NS`], from the marks of each CPU of each receiver: frames counted by all of them together.
-/// `stalls` are when a CPU of the bed stood still, was slow or ran another program, since `started_ns`; `apart` says how far apart
-/// two of them were, `busy` what the DUT's threads had had.
+/// `stalls` are when a CPU of the bed stood still, was slow or ran another program, since `started_ns`; `apart` says how
+/// far apart two of them were, `busy` what the DUT's threads had had.
 pub fn windows(
     cpus: &[Vec<WindowMark>],
     started_ns: u64,

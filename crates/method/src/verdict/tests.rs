@@ -183,6 +183,10 @@ fn the_machine_voids_lossless_and_lossy_trials_alike() {
         assert_eq!(stolen.judge(&rules), Verdict::Void(void));
         assert_eq!(void.to_string(), "3.0 % of CPU 1 was stolen (bound 2.0 %)");
 
+        // A slow CPU is not a stolen one.
+        stolen.slow = vec![stall(1, 100, 115)];
+        assert_eq!(stolen.judge(&rules), Verdict::Void(void));
+
         // Stalls that the watch saw are taken out of the trial; only what it did not see is left.
         stolen.stalls = vec![stall(1, 100, 115)];
         assert!(!matches!(stolen.judge(&rules), Verdict::Void(_)));
@@ -199,6 +203,12 @@ fn the_machine_voids_lossless_and_lossy_trials_alike() {
         assert_eq!(
             stalled.judge(&rules).to_string(),
             "void: 51 % of the trial was disturbed (bound 50 %): CPU 0 stood still or was slow for up to 80 ms"
+        );
+        stalled.slow = vec![stall(1, 100, 220)];
+        let said = stalled.judge(&rules).to_string();
+        assert!(
+            said.ends_with("CPU 1 stood still or was slow for up to 120 ms"),
+            "{said}"
         );
 
         let mut cpu_use = trial(lost);
