@@ -1,5 +1,5 @@
 //! For bench/compare: comparisons of set-ups one after the other, each on new beds, as a JSON object a line.
-//! `compare RUNS SECONDS SETUP SETUP...`, where `-` is no set-up script.
+//! `compare RUNS SECONDS WITHIN SETUP SETUP...`, where `-` is no set-up script and 0.02 is within 2 %.
 #![forbid(unsafe_code)]
 
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit};
@@ -19,8 +19,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// What every script gives, where nobody asks for more.
-const WITHIN: f64 = 0.02;
+const USAGE: &str = "usage: compare RUNS SECONDS WITHIN SETUP SETUP...";
 
 struct Nobody;
 
@@ -33,12 +32,14 @@ impl Observer for Nobody {
 fn main() -> Result<(), Box<dyn Error>> {
     interrupt::install()?;
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (runs, seconds, set_ups) = match &arguments[..] {
-        [runs, seconds, set_ups @ ..] if set_ups.len() > 1 => {
-            (runs.parse::<u32>()?, seconds.parse::<f64>()?, set_ups)
-        }
-        _ => return Err("usage: compare RUNS SECONDS SETUP SETUP...".into()),
+    let [runs, seconds, within, set_ups @ ..] = &arguments[..] else {
+        return Err(USAGE.into());
     };
+    if set_ups.len() < 2 {
+        return Err(USAGE.into());
+    }
+    let (runs, seconds): (u32, f64) = (runs.parse()?, seconds.parse()?);
+    let within: f64 = within.parse()?;
     let cpus = CpuSplit::choose(&cpu::available()?, None, None)?;
     for run in 0..runs {
         let raise = |set_up: &String| {
@@ -56,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         let variants: Vec<Variant<'_>> = beds.iter().zip(set_ups).map(variant).collect();
         let plan = ComparePlan {
-            within: WITHIN,
+            within,
             budget: Span::from_secs_f64(seconds),
             receiver: None,
         };
