@@ -43,4 +43,5 @@ mod switches;
 mod trial;
 mod tune;
 mod tune_apply;
+mod tune_machine;
 mod wreckage;

@@ -5,6 +5,8 @@
 ln -sf /bin/busybox /sbin/modprobe
 ln -sf "$(find / -xdev -type f -name mpps)" /sbin/mpps
 export PATH=/sbin:/bin HOME=/tmp RUST_TEST_THREADS=1 RUST_BACKTRACE=0
+# Tests may change this machine's own settings.
+export MPPS_TEST_MACHINE=1
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev

@@ -1,0 +1,189 @@
+//! Settings of a whole machine, set and put back: each alone, all together, and killed after any change. Only on a machine of
+//! the tests' own, such as `cargo xtask kernel` boots.
+
+use crate::host::{again, alone};
+use crate::support;
+use mpps_lab::journal::{self, fault};
+use mpps_lab::recover::recover;
+use mpps_lab::tune::{self, Applied, Applying, Choice, Plan, Site};
+use mpps_linux::{ethtool, links};
+use mpps_method::tune::{Profile, Scope};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::Stdio;
+
+const TEST: &str = "a_machines_settings_come_back";
+/// Set where the machine is the tests' own.
+const OWN: &str = "MPPS_TEST_MACHINE";
+const APPLY: &str = "MPPS_TEST_APPLY";
+const PROFILES: [Profile; 2] = [Profile::Router, Profile::Endpoint];
+
+type Values = BTreeMap<String, String>;
+
+fn walk(folder: &Path, held: &mut Values) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() && !path.is_symlink() {
+            walk(&path, held);
+        } else if let Ok(text) = fs::read_to_string(&path) {
+            held.insert(path.display().to_string(), text);
+        }
+    }
+}
+
+/// Every sysctl, the affinity of every IRQ, memory's settings, and files and features of every link.
+fn everything() -> Values {
+    let mut held = Values::new();
+    for folder in [
+        "/proc/sys",
+        "/proc/irq",
+        "/sys/kernel/mm/transparent_hugepage",
+        "/sys/devices/system/cpu",
+    ] {
+        walk(Path::new(folder), &mut held);
+    }
+    for link in links::list().expect("links") {
+        let folder = fs::canonicalize(Path::new("/sys/class/net").join(&link.name));
+        walk(&folder.expect("a link"), &mut held);
+        for feature in ethtool::features(&link.name).expect("features") {
+            let name = format!("{} {}", link.name, feature.name);
+            held.insert(name, format!("{feature:?}"));
+        }
+    }
+    held
+}
+
+/// What counts or measures, and so moves by itself, though it may stand still for a while.
+const MOVING: [&str; 11] = [
+    "/stats/",
+    "/khugepaged/",
+    "/statistics/",
+    "/spurious",
+    "/ns_last_pid",
+    "-nr",
+    "-state",
+    "/random/",
+    "/cpuidle/",
+    "_cur_freq",
+    "_count",
+];
+
+/// What is the same whenever it is read while nothing is set.
+fn steady() -> Values {
+    let mut held = everything();
+    let later = everything();
+    held.retain(|name, value| {
+        let moves = MOVING.iter().any(|part| name.contains(part));
+        !moves && later.get(name) == Some(value)
+    });
+    held
+}
+
+fn differing(before: &Values) -> Vec<String> {
+    let now = everything();
+    let other = before
+        .iter()
+        .filter(|(name, value)| now.get(*name) != Some(value));
+    other
+        .map(|(name, value)| format!("{name}: {value:?} -> {:?}", now.get(name)))
+        .collect()
+}
+
+fn plan(site: &Site, profile: Profile, only: &[&str]) -> Plan {
+    let choice = Choice {
+        only: only.iter().map(|&id| id.to_owned()).collect(),
+        include_risky: true,
+        ..Choice::default()
+    };
+    let planned = site.run(|root| {
+        let machine = site.machine(root, &[]).expect("a machine");
+        Plan::new(&machine.standings(profile), profile, &choice, site.is_host)
+    });
+    planned.expect("the namespace")
+}
+
+fn apply(site: &Site, plan: &Plan, is_kept: bool) -> Applied {
+    let applied = site.run(|root| {
+        let machine = site.machine(root, &[])?;
+        Applying::begin(site, &machine, plan)?.make(plan, is_kept, |_| Ok(Vec::new()))
+    });
+    applied.expect("the namespace").expect("applied")
+}
+
+/// Others start it in a process of its own, which applies and is killed.
+#[test]
+fn a_machines_settings_come_back() {
+    if !support::can_run() {
+        return;
+    }
+    if std::env::var_os(OWN).is_none() {
+        support::skip!("a machine of the tests' own ({OWN}=1; cargo xtask kernel boots one)");
+    }
+    if !alone(TEST) {
+        return;
+    }
+    let site = Site::new(None).expect("the machine's namespace");
+    assert!(site.is_host);
+    if let Ok(place) = std::env::var(APPLY) {
+        let profile = PROFILES[place.parse::<usize>().expect("a place")];
+        apply(&site, &plan(&site, profile, &[]), false);
+        return;
+    }
+    let before = steady();
+    let mut of_machine = 0;
+    for (place, profile) in PROFILES.into_iter().enumerate() {
+        let all = plan(&site, profile, &[]);
+        let mut ids: Vec<&str> = all.changes.iter().map(|one| one.id).collect();
+        ids.dedup();
+        let alone = ids.iter().map(|id| plan(&site, profile, &[id]));
+        for plan in alone.chain([all.clone()]) {
+            let applied = apply(&site, &plan, true);
+            // A kernel refuses what it was not built with.
+            assert_ne!(
+                (&applied.made[..], &applied.refused[..]),
+                (&[][..], &[][..])
+            );
+            let is_changed = !differing(&before).is_empty();
+            assert_eq!(is_changed, !applied.made.is_empty(), "{applied:?}");
+            let reverted = tune::revert(&site).expect("reverted");
+            assert!(reverted.is_none_or(|one| one.foreign.is_empty()));
+            assert_eq!(differing(&before), [""; 0], "{applied:?}");
+        }
+        let of_part = |scope: &Scope| matches!(scope, Scope::Namespace | Scope::Interface);
+        let scopes = all.changes.iter().map(|one| scope(one.id));
+        of_machine += scopes.filter(|scope| !of_part(scope)).count();
+        let mut step = 2;
+        while killed(place, step) {
+            let recovery = recover().expect("recover");
+            assert_eq!((recovery.failed, recovery.kept), (vec![], vec![]));
+            assert_eq!(differing(&before), [""; 0], "{profile:?} killed at {step}");
+            step += 1;
+        }
+        assert!(step > 5, "{profile:?}: {step}");
+        recover().expect("recover");
+        assert!(!Path::new(journal::ROOT).exists());
+        assert_eq!(differing(&before), [""; 0], "{profile:?}");
+    }
+    println!("{of_machine} changes of the whole machine came back");
+    assert!(of_machine > 0);
+}
+
+fn scope(id: &str) -> Scope {
+    let row = mpps_method::tune::CATALOGUE.iter().find(|row| row.id == id);
+    row.expect("a row").scope
+}
+
+/// Runs this program again to apply, to be killed after so many changes. Whether it was.
+fn killed(profile: usize, step: u64) -> bool {
+    let status = again(TEST)
+        .env(APPLY, profile.to_string())
+        .env(fault::KILL_AFTER_CHANGE, step.to_string())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .expect("this program again");
+    assert!(status.success() || status.signal() == Some(9), "{status}");
+    !status.success()
+}
