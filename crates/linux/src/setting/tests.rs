@@ -55,6 +55,12 @@ fn a_missing_setting_is_named_with_its_errno() {
         error.to_string(),
         "read sysctl kernel.no_such_parameter: ENOENT (this kernel has no such setting here)"
     );
+    // Some settings take names, and the kernel may lack what has that name.
+    let enoent = std::io::Error::from_raw_os_error(libc::ENOENT);
+    let there = Setting::sysctl("kernel.ostype").refused("write", "a qdisc".to_owned(), &enoent);
+    let wanted =
+        "a qdisc: ENOENT (this kernel has nothing of that name, or its module is not loaded)";
+    assert!(there.to_string().ends_with(wanted), "{there}");
 }
 
 #[test]
