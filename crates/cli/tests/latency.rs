@@ -61,6 +61,28 @@ fn every_frame_is_timed_through_router_and_bed() {
     }
 }
 
+/// No sender reaches 10 million frames/s one at a time.
+#[test]
+fn a_load_beyond_single_frames_is_sent_in_batches() {
+    if !privileged() {
+        return;
+    }
+    let words = "latency --frame 64 --load 10M --time 0.3 --json";
+    let ended = run(&mut mpps(&words.split(' ').collect::<Vec<_>>()));
+    assert_gone(ended.bed());
+    let load = &json(&ended)["results"][0]["loads"][0];
+    let router = &load["router"];
+    if router["left_out_verdict"] != "not-offered" {
+        println!("SKIP: a machine that disturbs less: {router}");
+        return;
+    }
+    assert_eq!(router["trials"], Value::Array(Vec::new()), "{load}");
+    // One at a time, four at once, then as many as a sender may: no window of 10 us holds fewer.
+    let left_out = router["left_out_trials"].as_array().expect("numbers");
+    assert!(left_out.len() >= 3 * 3, "{load}");
+    assert_eq!(load["batch_frames"], 60, "{load}");
+}
+
 /// Whether it says that CPUs may have slept.
 fn is_doubted(size: &Value) -> bool {
     let doubts = size["doubts"].as_array().expect("doubts");

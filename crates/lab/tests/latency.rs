@@ -1,6 +1,7 @@
 //! Latency as `mpps latency` measures it: a delay on the router's path is found there and not on the wire's.
 
 use crate::support;
+use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::latency::{self, LatencyLoad, LoadLatency, PathLatency};
 use mpps_lab::jobs::{Observer, Report, Trials};
@@ -119,6 +120,7 @@ fn the_beds_own_latency_is_beside_the_routers() {
     }
     let bed = support::bed();
     let mut tester = latency::raise(&bed, &support::traffic(), TIME, None).expect("a tester");
+    assert_eq!(tester.continued(Order::default()).batch, 1, "one at a time");
     let _awake = mpps_linux::cpu::keep_awake().expect("/dev/cpu_dma_latency");
     let (mut seen, mut counts) = (Vec::new(), false);
     for _ in 0..OWN_ATTEMPTS {

@@ -58,6 +58,9 @@ pub struct LatencyLoad {
     pub load_fps: u64,
     /// A load before this one that the tester could not offer: this one is the highest that it could. Else null.
     pub instead_of_fps: Option<u64>,
+    /// Most frames handed on at once, where the tester could not offer the load one frame at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_frames: Option<u32>,
     /// Through the router.
     pub router: PathLatency,
     /// Through a wire in its place; null where none can be laid.

@@ -32,6 +32,7 @@ fn a_latency_is_read_back() {
             load_share: Some(0.9),
             load_fps: 1_080_000,
             instead_of_fps: None,
+            batch_frames: None,
             router: path.clone(),
             bed: Some(path),
         }],

@@ -66,7 +66,7 @@ pub struct Order {
     pub slow: Option<Slow>,
     /// Paces that take turns of [`TURN_SHIFT`].
     pub turns: Option<Turns>,
-    /// Pages the kernel hands on at once. A sender sets them from the pace.
+    /// Most pages handed on at once; 0: as many as the sender may. A sender makes them fewer by the pace.
     pub batch: u32,
     /// After a port or a ring refused frames it pauses until so many more will have been taken; 0: no pause.
     pub back_off_frames: u64,

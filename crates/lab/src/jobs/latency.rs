@@ -1,5 +1,5 @@
 //! Latency (RFC 2544 section 26.2, RFC 8219 section 7): how long every frame takes at the throughput, at shares of it and
-//! at given loads, one-way and by one clock, in batches of one.
+//! at given loads, one-way and by one clock, one frame at a time where the tester can offer the load so.
 //!
 //! Trials go in turns, through the router and through a wire in its place: what slows the machine down for a while
 //! slows both. What the wire shows is the bed's own latency. It stands beside the router's and is never subtracted.
@@ -18,6 +18,7 @@ use crate::search::saturation::{self, FIRST_BURST, SENDER_MAX};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
+use mpps_ebpf::instruments::sender::WINDOW_NS;
 use mpps_method::turns::TurnOrder;
 use mpps_method::{Counts, Disturbance, FrameSpec, Histogram, Offer, Rate, Span, Trial, Verdict};
 use mpps_record::{self as record, LatencyLine};
@@ -28,8 +29,10 @@ const TURN: Span = Span::from_millis(2_000);
 pub const TURNS_MIN: u64 = 3;
 /// So many rounds more make up for trials that do not count.
 const MORE_ROUNDS: u64 = 3;
-/// After so many trials that were not offered, and no other, the tester cannot offer the load.
+/// After so many trials that were not offered, and no other, the tester cannot offer the load in batches of this size.
 const NOT_OFFERED_MAX: usize = 3;
+/// Most frames handed on at once where the tester cannot offer a load one frame at a time. All of a batch wait for its last.
+const LARGER_BATCHES: [u32; 2] = [4, Traffic::BATCH];
 /// The highest load that it can is looked for below the most that came, by these shares of it one after the other.
 const STEPS_DOWN: [f64; 6] = [0.95, 0.95, 0.85, 0.85, 0.85, 0.85];
 
@@ -78,6 +81,8 @@ pub struct LoadLatency {
     pub load: Rate,
     /// The load before it that the tester could not offer, where this one is the highest that it could.
     pub instead_of: Option<Rate>,
+    /// Most frames handed on at once.
+    pub batch: u32,
     /// Through the router.
     pub router: PathLatency,
     /// Through a wire in its place: the bed's own; `None` where none can be laid.
@@ -85,6 +90,22 @@ pub struct LoadLatency {
 }
 
 impl LoadLatency {
+    /// This, after trials in smaller batches that the tester could not offer.
+    fn after(mut self, smaller: Self) -> Self {
+        let paths = [
+            (Some(&mut self.router), Some(smaller.router)),
+            (self.bed.as_mut(), smaller.bed),
+        ];
+        for (path, before) in paths {
+            if let (Some(path), Some(before)) = (path, before) {
+                let mut before = before.trials;
+                before.retain(|judged| !judged.verdict.counts());
+                path.trials.splice(..0, before);
+            }
+        }
+        self
+    }
+
     /// The most that came where the tester could not offer the load; of the path with less, where neither could have it.
     fn most_offered(&self) -> Option<Rate> {
         let paths = [Some(&self.router), self.bed.as_ref()];
@@ -206,6 +227,7 @@ impl LoadLatency {
             },
             load_fps: whole_fps(self.load),
             instead_of_fps: self.instead_of.map(whole_fps),
+            batch_frames: Some(self.batch).filter(|&batch| batch > 1),
             router: self.router.line(),
             bed: self.bed.as_ref().map(PathLatency::line),
         }
@@ -277,13 +299,33 @@ fn at_loads(
             (LatencyLoad::Share(share), Some(most)) => Rate::from_fps(most.fps() * share),
             (LatencyLoad::Share(_), None) => continue,
         };
-        let at = at_load(tester, asked, load, plan.time, trials)?;
+        let at = in_batches(tester, asked, load, plan.time, trials)?;
         let most = at.most_offered();
         loads.push(at);
         let lower = |lower| at_load(tester, LatencyLoad::At(lower), lower, plan.time, trials);
         loads.extend(highest(load, most, lower)?);
     }
     Ok(())
+}
+
+/// One load, one frame at a time, or in larger batches where the tester cannot offer it so.
+fn in_batches(
+    tester: &mut Tester<'_>,
+    asked: LatencyLoad,
+    load: Rate,
+    time: Span,
+    trials: &mut Trials<'_>,
+) -> Result<LoadLatency, JobError> {
+    tester.traffic.batch = 1;
+    let mut at = at_load(tester, asked, load, time, trials)?;
+    for batch in LARGER_BATCHES {
+        if at.most_offered().is_none() {
+            break;
+        }
+        tester.traffic.batch = batch;
+        at = at_load(tester, asked, load, time, trials)?.after(at);
+    }
+    Ok(at)
 }
 
 /// The highest load that the tester can offer in place of this one, of which so much came at most; else the lowest tried.
@@ -310,7 +352,7 @@ fn turn(time: Span) -> Span {
     Span::from_nanos(time.as_nanos() / TURNS_MIN).min(TURN)
 }
 
-/// A tester that times every frame, in batches of one, and whose receiver waits for no timer.
+/// A tester that times every frame, and sends one at a time until it is told to send more. Its receiver waits for no timer.
 ///
 /// # Errors
 /// The tester, or the DUT lets no frame through.
@@ -321,7 +363,6 @@ pub fn raise<'a>(
     receiver: Option<ReceiverPlace>,
 ) -> Result<Tester<'a>, JobError> {
     let traffic = Traffic {
-        batch: 1,
         all_timed: true,
         ..traffic.clone()
     };
@@ -332,7 +373,9 @@ pub fn raise<'a>(
         let burst = trial::run_burst(tester, FIRST_BURST)?;
         burst.check_exit().map_err(JobError::PastExit)
     };
-    Ok(throughput::raise(bed, &traffic, frames_max, receiver, all_seen)?.0)
+    let mut tester = throughput::raise(bed, &traffic, frames_max, receiver, all_seen)?.0;
+    tester.traffic.batch = 1;
+    Ok(tester)
 }
 
 /// One load, in turns through the router and a wire, until both have had so much time in trials that count.
@@ -370,9 +413,16 @@ pub fn at_load(
         asked,
         load,
         instead_of: None,
+        batch: frames_at_once(load, tester.traffic.batch),
         router,
         bed,
     })
+}
+
+/// A batch has no more frames than its window.
+fn frames_at_once(load: Rate, batch: u32) -> u32 {
+    let of_window = load.frames_in(Span::from_nanos(WINDOW_NS)).max(1);
+    u32::try_from(of_window).map_or(batch, |frames| frames.min(batch))
 }
 
 fn added(path: Option<PathLatency>, judged: Judged) -> PathLatency {
@@ -468,6 +518,43 @@ mod tests {
     }
 
     #[test]
+    fn trials_in_smaller_batches_are_kept_but_never_count() {
+        let short = Verdict::NotOffered(Shortfall::LostAtReceiver(1));
+        let path = |verdicts: &[Verdict]| PathLatency {
+            trials: verdicts.iter().map(|&one| judged(10, one)).collect(),
+        };
+        let at = |batch, router: &[Verdict], bed: &[Verdict]| LoadLatency {
+            asked: LatencyLoad::Share(1.0),
+            load: Rate::from_fps(1e6),
+            instead_of: None,
+            batch,
+            router: path(router),
+            bed: Some(path(bed)),
+        };
+        let lossless = Verdict::Lossless;
+        let found =
+            at(4, &[lossless], &[lossless]).after(at(1, &[short, short], &[lossless, short]));
+        let bed = found.bed.as_ref().expect("a bed");
+        assert_eq!(
+            (found.batch, found.router.trials.len(), bed.trials.len()),
+            (4, 3, 2)
+        );
+        assert_eq!(
+            (found.router.counted().count(), bed.counted().count()),
+            (1, 1)
+        );
+    }
+
+    #[test]
+    fn a_batch_has_no_more_frames_than_its_window() {
+        let at = |fps, batch| frames_at_once(Rate::from_fps(fps), batch);
+        assert_eq!(
+            (at(10_000.0, 60), at(1e6, 1), at(1e6, 4), at(1e6, 60)),
+            (1, 1, 4, 10)
+        );
+    }
+
+    #[test]
     fn a_load_that_can_be_offered_is_found_far_below() {
         let fps = Rate::from_fps;
         let found = |offers: f64| {
@@ -485,6 +572,7 @@ mod tests {
                     asked: LatencyLoad::At(lower),
                     load: lower,
                     instead_of: None,
+                    batch: 1,
                     router: PathLatency { trials },
                     bed: None,
                 })
@@ -512,6 +600,7 @@ mod tests {
                 asked: LatencyLoad::At(Rate::from_fps(9.0)),
                 load: Rate::from_fps(9.0),
                 instead_of: None,
+                batch: 1,
                 router: path(router),
                 bed: bed.map(path),
             };

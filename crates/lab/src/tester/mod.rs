@@ -161,7 +161,7 @@ impl<'bed> Tester<'bed> {
         })
     }
 
-    /// The order with the flow and the destination that the next trial begins with. Flows that last begin with the first
+    /// The order with the traffic's batch, and the flow and the destination that the next trial begins with. Flows that last begin with the first
     /// each time; where they have a length, flows of this trial must be as new to the DUT as those of the last.
     #[must_use]
     pub fn continued(&self, order: Order) -> Order {
@@ -174,6 +174,7 @@ impl<'bed> Tester<'bed> {
             flow_first: self.flow_next,
             entry_first,
             lap_first,
+            batch: self.traffic.batch,
             ..order
         }
     }

@@ -64,6 +64,7 @@ pub fn latencies() -> String {
                 load_share: Some(share),
                 load_fps: (share * 1.2e6) as u64,
                 instead_of_fps: None,
+                batch_frames: None,
                 router: path(9_000.0 * (1.0 + share * share * 3.0), 1e6 * share),
                 bed: bed.then(|| path(4_000.0 * (1.0 + share), 1e6 * share)),
             };

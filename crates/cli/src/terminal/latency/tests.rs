@@ -16,6 +16,7 @@ fn load(share: Option<f64>, fps: u64) -> LatencyLoad {
         load_share: share,
         load_fps: fps,
         instead_of_fps: None,
+        batch_frames: None,
         router: path(
             &[(7_935, 1_599_000), (40_959, 990), (1_212_415, 10)],
             1_200_000,

@@ -18,6 +18,7 @@ fn latency(why: Option<&str>) -> LatencyLine {
             load_share: Some(1.0),
             load_fps: 1_380_000,
             instead_of_fps: None,
+            batch_frames: None,
             router: PathLatency {
                 trials: vec![1],
                 times,

@@ -23,6 +23,7 @@ pub(super) fn doubts(
         not_measured(loads),
         asleep.map(cpus_asleep),
         not_apart(loads),
+        in_batches(loads),
         tester::not_offered(&trials),
     ];
     let mut doubts: Vec<Doubt> = one_each.into_iter().flatten().collect();
@@ -116,6 +117,22 @@ fn not_apart(loads: &[LoadLatency]) -> Option<Doubt> {
     })
 }
 
+/// The load with the largest batches, where any left more than one frame at a time.
+fn in_batches(loads: &[LoadLatency]) -> Option<Doubt> {
+    let counts = |load: &&LoadLatency| load.batch > 1 && load.router.counted().next().is_some();
+    let load = loads.iter().filter(counts).max_by_key(|load| load.batch)?;
+    Some(Doubt {
+        name: "sent-in-batches",
+        weight: Weight::Shifted(17),
+        seen: format!(
+            "at {} frames left in batches of up to {}",
+            load.load, load.batch
+        ),
+        why: "The tester could not offer this load one frame at a time. All frames of a batch wait until its last one is written.",
+        next: "Read these times beside the bed's, or give the tester CPUs of its own (--tester-cpus).",
+    })
+}
+
 fn not_measured(loads: &[LoadLatency]) -> Option<Doubt> {
     let load = loads
         .iter()
@@ -123,7 +140,7 @@ fn not_measured(loads: &[LoadLatency]) -> Option<Doubt> {
     let last = load.router.trials.last()?;
     let (why, next) = match last.verdict {
         Verdict::NotOffered(_) => (
-            "Frames are sent one at a time, which costs the tester more than the batches of a search. It may not reach the throughput.",
+            "Every frame is timed, which costs the tester more than a search does. It may not reach the throughput.",
             "Give lower loads, or give the tester CPUs of its own (--tester-cpus).",
         ),
         _ => (
@@ -175,6 +192,7 @@ mod tests {
             asked: LatencyLoad::At(rate),
             load: rate,
             instead_of: None,
+            batch: 1,
             router: PathLatency {
                 trials: vec![Judged {
                     number: 1,
@@ -239,6 +257,12 @@ mod tests {
         let lossy = load(3, 0, Verdict::Lossy { lost: 3 });
         assert_eq!(names(lossy), ["latency-with-loss"]);
         let short = Verdict::NotOffered(Shortfall::LostAtReceiver(1));
+        let in_batches = |verdict| LoadLatency {
+            batch: 4,
+            ..load(0, 0, verdict)
+        };
+        assert_eq!(names(in_batches(short)), ["latency-not-measured"]);
+        assert_eq!(names(in_batches(Verdict::Lossless)), ["sent-in-batches"]);
         assert_eq!(names(load(0, 5_000, short)), ["latency-not-measured"]);
     }
 }

@@ -294,9 +294,18 @@ impl TrafficSender for Sender {
     }
 }
 
-/// Pages of a batch, of at most so many. With a pace it holds the frames of one window: pages left at its end are dropped,
+/// Most pages handed on at once, by the order and by the sender's plan.
+pub(super) fn most(order: &Order, of_plan: u32) -> u32 {
+    match order.batch {
+        0 => of_plan,
+        of_order => of_order.min(of_plan),
+    }
+}
+
+/// Pages of a batch, of at most so many by the sender's plan. With a pace it holds the frames of one window: pages left at its end are dropped,
 /// which costs the DUT time.
-fn batch(order: &Order, most: u32) -> u32 {
+fn batch(order: &Order, of_plan: u32) -> u32 {
+    let most = most(order, of_plan);
     let gap_fp = order.slow.map_or(order.gap_fp, |slow| slow.gap_fp);
     let pages = match gap_fp {
         _ if order.turns.is_some() => TURNS_BATCH,
@@ -382,6 +391,10 @@ mod tests {
         assert_eq!(
             [burst, paced(5_000_000), turns].map(|order| batch(&order, 1)),
             [1; 3]
+        );
+        assert_eq!(
+            [0, 4, 80].map(|batch| of(Order { batch, ..burst })),
+            [60, 4, 60]
         );
     }
 }

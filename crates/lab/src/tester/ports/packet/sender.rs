@@ -4,7 +4,7 @@
 use super::frames::Frames;
 use super::pace::{self, Pace};
 use crate::tester::error::TesterError;
-use crate::tester::ports::sender::SenderPlan;
+use crate::tester::ports::sender::{SenderPlan, most};
 use crate::tester::ports::wait::{Due, Progress, wait_for_end};
 use crate::tester::ports::{TrafficSender, WhileSending};
 use mpps_ebpf::instruments::sender::{BUCKETS, DIRECTIONS, MARK_PAUSE_NS, Mark, Order, Outcome};
@@ -185,18 +185,19 @@ impl<'a> Run<'a> {
     fn new(sender: &PacketSender, order: &Order, rings: &'a mut [TxRing]) -> Self {
         let started_ns = clock::monotonic_ns() + order.delay_ns;
         let directions = rings.len();
+        let batch = (most(order, sender.plan.batch) as usize).max(1);
         let way = |(way, ring): (usize, &'a mut TxRing)| Way {
             ring,
             frames: Frames::new(&sender.plan, way, order),
             pace: Pace::new(order, way as u64, directions as u64, started_ns),
             sequence: 0,
-            staged: Vec::with_capacity(sender.plan.batch as usize),
+            staged: Vec::with_capacity(batch),
             some: 1,
             ended: false,
         };
         Self {
             ways: rings.iter_mut().enumerate().map(way).collect(),
-            batch: (sender.plan.batch as usize).max(1),
+            batch,
             on_refusal: sender.on_refusal,
             burst: 0,
             mark_gap_ns: order.mark_gap_ns(),
