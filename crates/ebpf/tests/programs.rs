@@ -199,15 +199,60 @@ fn ordered_sender<'a>(
     storage: &'a mut MaybeUninit<libbpf_rs::OpenObject>,
     order: &sender::Order,
 ) -> sender::SenderSkel<'a> {
+    sender_at(storage, &order.to_state())
+}
+
+fn sender_at<'a>(
+    storage: &'a mut MaybeUninit<libbpf_rs::OpenObject>,
+    state: &sender::types::sender_state,
+) -> sender::SenderSkel<'a> {
     let open = sender::SenderSkelBuilder::default()
         .open(storage)
         .expect("open");
     let skel = open.load().expect("load");
     skel.maps
         .data_state
-        .update(&ZERO, order.to_state().octets(), MapFlags::ANY)
+        .update(&ZERO, state.octets(), MapFlags::ANY)
         .expect("order");
     skel
+}
+
+/// On a restless machine the pauses of a long trial are more than there is room for.
+#[test]
+fn the_load_drops_when_no_mark_is_left() {
+    if !is_root() {
+        return;
+    }
+    let order = sender::Order {
+        gap_fp: 1 << 20,
+        slots: 1_000,
+        late_max_ns: u64::MAX,
+        slow: Some(sender::Slow {
+            after_ns: 0,
+            gap_fp: HOUR_NS << 20,
+        }),
+        ..sender::Order::default()
+    };
+    // The sender last sent a frame long ago: it paused.
+    let at = |marks| sender::types::sender_state {
+        marks,
+        started_ns: 1,
+        last_ns: 1,
+        ..order.to_state()
+    };
+    for (before, made) in [
+        (0, 2),
+        (sender::MARKS_MAX / 2 - 1, 2),
+        (sender::MARKS_MAX / 2, 1),
+        (sender::MARKS_MAX, 0),
+    ] {
+        let mut storage = MaybeUninit::uninit();
+        let skel = sender_at(&mut storage, &at(before));
+        verdict(&skel.progs.send, &[0u8; 60]);
+        let found = outcome(&skel);
+        assert_eq!(found.marks, before + made, "{before}");
+        assert!(found.slowed_ns > 0, "{before}");
+    }
 }
 
 #[test]

@@ -97,7 +97,7 @@ struct sender_mark {
 
 /* The sender paused for so long: both ends of the pause are marked. */
 #define MARK_PAUSE_NS 100000
-/* Marks kept of a trial: the first so many. */
+/* Marks kept of a trial; sender.rs has the same. */
 #define MARKS_MAX 65536
 
 /*
