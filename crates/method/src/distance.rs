@@ -3,6 +3,7 @@
 
 use crate::statistics::{median, quantile};
 use crate::trial::{CpuExchange, Trial};
+pub use crate::window::WINDOWS_MIN;
 use crate::window::Window;
 
 /// How far apart the tester's CPU and the DUT's were during a trial: the round trip of a cache line between them. A
@@ -327,8 +328,6 @@ fn tried<'a>(loads: &'a [Vec<&'a [Window]>]) -> impl Iterator<Item = Held> + 'a 
     places.filter_map(|place| Held::new(place, loads))
 }
 
-/// Windows of a trial that show a state.
-pub const WINDOWS_MIN: usize = 3;
 /// They are also one of so many of its undisturbed windows: what it had for a moment is no state of it.
 const PART: usize = 5;
 /// Quantiles of round trips and of work times that are tried as the least of a state.

@@ -11,7 +11,8 @@ use crate::interval::Interval;
 use crate::limit::BUSY;
 use crate::statistics::median;
 use crate::units::{Rate, Span};
-pub use crate::window::{Busy, Window};
+use crate::window::undisturbed;
+pub use crate::window::{Busy, Window, ns_per_frame, undisturbed_cost};
 
 /// A DUT that forwards more than this share of what was sent was not overloaded. A sender that backs off loses little more.
 const OVERLOADED: f64 = 0.995;
@@ -62,13 +63,12 @@ impl Block {
             round_trip_ns: over(|window| window.round_trip_ns)?,
             work_ns: over(|window| window.work_ns),
         };
+        // What disturbances took is in no frame's cost.
+        let undisturbed = undisturbed(&self.windows);
         let more = if self.is_saturated() {
-            // Time that others took is in no busy time either.
-            let undisturbed = self.windows.iter().filter(|window| !window.disturbed);
-            let undisturbed = undisturbed.copied().collect::<Vec<_>>();
             Some(mean_rate(&undisturbed) / mean_rate(&windows))
         } else {
-            let both = ns_per_frame(&windows).zip(ns_per_frame(&self.windows));
+            let both = ns_per_frame(&windows).zip(ns_per_frame(&undisturbed));
             both.map(|(here, all)| here / all)
         };
         (windows.len() >= WINDOWS_MIN).then_some(Self {
@@ -124,18 +124,6 @@ impl Block {
         let busy = self.busiest.filter(|_| mean.is_finite() && mean > 0.0)?;
         Some((busy * rate / mean).min(1.0))
     }
-}
-
-/// CPU time of the DUT's threads for each frame, ns, over those of these windows that know it; `None` where they are less
-/// than half, or forwarded nothing.
-#[must_use]
-pub fn ns_per_frame(windows: &[Window]) -> Option<f64> {
-    let known = windows.iter();
-    let known = known.filter_map(|one| Some((one.busy?.time.as_nanos(), one.forwarded)));
-    let known: Vec<(u64, u64)> = known.collect();
-    let frames = known.iter().map(|(_, forwarded)| *forwarded).sum::<u64>();
-    let ns = known.iter().map(|(ns, _)| *ns).sum::<u64>();
-    (frames > 0 && 2 * known.len() >= windows.len()).then(|| ns as f64 / frames as f64)
 }
 
 /// Frames/s over all windows; no number without one.

@@ -9,7 +9,7 @@ use crate::ledger::Ledger;
 use crate::pattern::Losses;
 use crate::route_changes::ChangesMade;
 use crate::units::{FrameLen, Rate, Span};
-use crate::window::Window;
+use crate::window::{Window, undisturbed_cost};
 
 /// One way through the DUT: forward (A to D), or back (D to A).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -396,11 +396,13 @@ impl Trial {
     }
 
     /// Busy time of the DUT's threads for each frame its ring took, ns; `None` when either is zero or unknown. Its own tasks are
-    /// left out: what a routing daemon does is no frame's cost.
+    /// left out: what a routing daemon does is no frame's cost. So are disturbed windows, where threads are accounted for by
+    /// the window: a CPU that stands still or is slow is busy for longer.
     #[must_use]
     pub fn ns_per_frame(&self) -> Option<f64> {
         let (frames, busy_ns) = (self.ledger().nic_accepted, self.busy_ns());
-        (frames > 0 && busy_ns > 0.0).then(|| busy_ns / frames as f64)
+        let of_all = (frames > 0 && busy_ns > 0.0).then(|| busy_ns / frames as f64)?;
+        Some(of_all * undisturbed_cost(&self.windows).unwrap_or(1.0))
     }
 
     fn busy_ns(&self) -> f64 {
@@ -411,6 +413,7 @@ impl Trial {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::window::Busy;
 
     fn trial() -> Trial {
         let counts = Counts {
@@ -457,6 +460,33 @@ mod tests {
             1000.0,
             "never above the offered load"
         );
+    }
+
+    #[test]
+    fn disturbed_windows_are_no_cost_of_a_frame() {
+        let window = |forwarded, disturbed| Window {
+            duration: Span::from_millis(10),
+            forwarded,
+            disturbed,
+            busy: Some(Busy {
+                time: Span::from_millis(10),
+                wakes: 0,
+            }),
+            ..Window::default()
+        };
+        let mut trial = trial();
+        // Slow in one of four: in three frames take 200 000 ns of 250 000 on average.
+        trial.windows = vec![window(50, false); 3];
+        trial.windows.push(window(10, true));
+        assert_eq!(trial.ns_per_frame(), Some(160_000.0));
+        // Two windows are too few to tell.
+        trial.windows.remove(0);
+        assert_eq!(trial.ns_per_frame(), Some(200_000.0));
+        // Nobody accounts for them.
+        trial.windows = vec![window(50, false); 3];
+        trial.windows.push(window(10, true));
+        trial.windows.iter_mut().for_each(|one| one.busy = None);
+        assert_eq!(trial.ns_per_frame(), Some(200_000.0));
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 use crate::units::Span;
 
+/// Windows of a trial that tell of it.
+pub const WINDOWS_MIN: usize = 3;
+
 /// A part of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
@@ -26,4 +29,32 @@ pub struct Busy {
     pub time: Span,
     /// How often they were put on their CPU.
     pub wakes: u64,
+}
+
+/// Those that nothing disturbed.
+pub(crate) fn undisturbed(windows: &[Window]) -> Vec<Window> {
+    let undisturbed = windows.iter().filter(|window| !window.disturbed);
+    undisturbed.copied().collect()
+}
+
+/// CPU time of the DUT's threads for each frame, ns, over those of these windows that know it; `None` where they are less
+/// than half, or forwarded nothing.
+#[must_use]
+pub fn ns_per_frame(windows: &[Window]) -> Option<f64> {
+    let known = windows.iter();
+    let known = known.filter_map(|one| Some((one.busy?.time.as_nanos(), one.forwarded)));
+    let known: Vec<(u64, u64)> = known.collect();
+    let frames = known.iter().map(|(_, forwarded)| *forwarded).sum::<u64>();
+    let ns = known.iter().map(|(ns, _)| *ns).sum::<u64>();
+    (frames > 0 && 2 * known.len() >= windows.len()).then(|| ns as f64 / frames as f64)
+}
+
+/// What a frame took in undisturbed windows, as a multiple of what it took in all of a trial; `None` where they are too few,
+/// or do not know it.
+#[must_use]
+pub fn undisturbed_cost(windows: &[Window]) -> Option<f64> {
+    let undisturbed = undisturbed(windows);
+    let both = ns_per_frame(&undisturbed).zip(ns_per_frame(windows));
+    let both = both.filter(|_| undisturbed.len() >= WINDOWS_MIN);
+    both.map(|(here, all)| here / all)
 }

@@ -2,6 +2,7 @@
 
 use crate::jobs::Judged;
 use crate::profile::{Profile, Sample, SamplingClock, SymbolId};
+use mpps_method::Span;
 use mpps_method::stage::{self, Cost, Lateness, Placed, Router, Split, Stage, place, place_late};
 use mpps_method::statistics::quantile;
 use mpps_record::{Evidence, FoldedStack, FunctionCost, PartCost, ProfiledLoad};
@@ -74,13 +75,13 @@ impl Profiled {
             return;
         };
         let within = begun.as_nanos()..begun.as_nanos() + trial.duration.as_nanos();
-        let samples: Vec<&Sample> = (profile.of_tasks(tids))
+        let mut samples: Vec<&Sample> = (profile.of_tasks(tids))
             .filter(|sample| within.contains(&sample.time_ns))
             .collect();
-        let divided = Divided::new(profile, &samples, Router::OnBed, frame_ns);
+        let sampled: u64 = samples.iter().map(|sample| sample.weight).sum();
         let busy_ns: u64 = trial.busy.iter().map(|cpu| cpu.run_ns).sum();
         self.seen = match profile.clock {
-            SamplingClock::Timer => Some(divided.sampled / busy_ns.max(1) as f64),
+            SamplingClock::Timer => Some(sampled as f64 / busy_ns.max(1) as f64),
             SamplingClock::Cycles => {
                 let seen =
                     |cpu: &crate::profile::CpuProfile| cpu.seen(within.start, within.end).share();
@@ -88,6 +89,14 @@ impl Profiled {
                 shares.min_by(f64::total_cmp)
             }
         };
+        // They are in no frame's cost, and may slow one stage more than another.
+        samples.retain(|sample| {
+            let at = Span::from_nanos(sample.time_ns - within.start);
+            !trial
+                .disturbances()
+                .any(|one| (one.from..one.to).contains(&at))
+        });
+        let divided = Divided::new(profile, &samples, Router::OnBed, frame_ns);
         (self.split, self.stacks) = (divided.split, divided.stacks);
     }
 }
@@ -98,8 +107,6 @@ pub struct Divided {
     pub split: Option<Split>,
     /// Its call stacks.
     pub stacks: Stacks,
-    /// Time that the samples stand for, in units of the clock.
-    sampled: f64,
 }
 
 impl Divided {
@@ -116,7 +123,6 @@ impl Divided {
         Self {
             split: stage::split(&placed, frame_ns, SEED),
             stacks: Stacks::new(profile, router, weights),
-            sampled,
         }
     }
 }
@@ -277,6 +283,67 @@ fn functions(top: &[(String, f64)]) -> Vec<FunctionCost> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::CpuProfile;
+    use mpps_method::{CpuBusy, Direction, Disturbance, Ledger, Trial, Verdict};
+
+    #[test]
+    fn samples_in_disturbances_split_no_cost() {
+        const TID: i32 = 7;
+        let sample = |ms: u64| Sample {
+            time_ns: ms * 1_000_000,
+            weight: 1_000_000,
+            lateness_ns: None,
+            task: TID,
+            ip: 0,
+            stack: [SymbolId(2)].into(),
+        };
+        let profile = Profile {
+            clock: SamplingClock::Timer,
+            from_ns: 0,
+            to_ns: u64::MAX,
+            cpus: vec![CpuProfile {
+                cpu: 1,
+                // The trial begins at 100 ms and lasts 100 ms.
+                samples: [99, 110, 120, 150, 180, 200].map(sample).into(),
+                lost: 0,
+                throttled: 0,
+                segments: Vec::new(),
+            }],
+            names: ["", "", "ip_forward"].map(Into::into).into(),
+            tasks: BTreeMap::new(),
+        };
+        let ms = Span::from_millis;
+        let trial = Trial {
+            begun: Some(ms(100)),
+            duration: ms(100),
+            directions: vec![Direction {
+                ledger: Ledger {
+                    nic_accepted: 100,
+                    ..Ledger::default()
+                },
+                ..Direction::default()
+            }],
+            busy: vec![CpuBusy {
+                cpu: 1,
+                run_ns: 4_000_000,
+                ..CpuBusy::default()
+            }],
+            slow: vec![Disturbance {
+                cpu: 1,
+                from: ms(15),
+                to: ms(50),
+            }],
+            ..Trial::default()
+        };
+        let judged = Judged {
+            number: 1,
+            trial,
+            verdict: Verdict::Lossless,
+        };
+        let found = Profiled::new(judged, 0, Some(&profile), &[TID]);
+        let split = found.split.expect("samples");
+        assert_eq!((split.samples, found.seen), (3, Some(1.0)));
+    }
 
     #[test]
     fn stacks_that_do_not_fit_become_the_rest() {
