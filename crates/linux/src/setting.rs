@@ -232,7 +232,7 @@ impl Setting {
         let refused = Error::from_io(self.operation(verb), object, error);
         match error.raw_os_error() {
             Some(libc::ENOENT) if self.exists() => refused
-                .with_remedy("this kernel has nothing of that name, or its module is not loaded"),
+                .with_remedy("load the module of that name, or give a name that this kernel has"),
             Some(libc::ENOENT) => refused.with_remedy("this kernel has no such setting here"),
             Some(libc::EINVAL | libc::ERANGE) => {
                 refused.with_remedy("the kernel does not take this value")

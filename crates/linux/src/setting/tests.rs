@@ -59,7 +59,7 @@ fn a_missing_setting_is_named_with_its_errno() {
     let enoent = std::io::Error::from_raw_os_error(libc::ENOENT);
     let there = Setting::sysctl("kernel.ostype").refused("write", "a qdisc".to_owned(), &enoent);
     let wanted =
-        "a qdisc: ENOENT (this kernel has nothing of that name, or its module is not loaded)";
+        "a qdisc: ENOENT (load the module of that name, or give a name that this kernel has)";
     assert!(there.to_string().ends_with(wanted), "{there}");
 }
 
