@@ -31,6 +31,7 @@ def split(record, folder):
 def finding(mpps, pair):
     compared = subprocess.run([mpps, "compare", *pair, "--json"], capture_output=True, text=True, check=False)
     if not compared.stdout:
+        assert compared.returncode == 2 and "cannot be compared" in compared.stderr, compared
         return ["refused"]
     sizes = json.loads(compared.stdout)["compared"]
     return [(size["difference"] or {"finding": "refused"})["finding"] for size in sizes]
@@ -45,6 +46,7 @@ for record in map(pathlib.Path, sys.argv[2:]):
         version, runs = split(record, pathlib.Path(folder))
         pairs = itertools.combinations(runs, 2)
         found = collections.Counter(itertools.chain.from_iterable(finding(sys.argv[1], pair) for pair in pairs))
+    assert set(found) <= set(COLUMNS), found
     total += found
     name = "/".join(record.parts[-3:-1])
     print(f"| {name} | {version} | " + " | ".join(str(found[column]) for column in COLUMNS) + " |")

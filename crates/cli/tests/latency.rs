@@ -72,15 +72,16 @@ fn a_load_beyond_single_frames_is_sent_in_batches() {
     assert_gone(ended.bed());
     let load = &json(&ended)["results"][0]["loads"][0];
     let router = &load["router"];
-    if router["left_out_verdict"] != "not-offered" {
+    if router["left_out_verdict"] == "void" {
         println!("SKIP: a machine that disturbs less: {router}");
         return;
     }
+    assert_eq!(router["left_out_verdict"], "not-offered", "{load}");
     assert_eq!(router["trials"], Value::Array(Vec::new()), "{load}");
-    // One at a time, four at once, then as many as a sender may: no window of 10 us holds fewer.
+    // Each size of a batch has three trials at least. Of the 100 frames in 10 us the sender takes 32 at once.
     let left_out = router["left_out_trials"].as_array().expect("numbers");
     assert!(left_out.len() >= 3 * 3, "{load}");
-    assert_eq!(load["batch_frames"], 60, "{load}");
+    assert_eq!(load["batch_frames"], 32, "{load}");
 }
 
 /// Whether it says that CPUs may have slept.

@@ -267,21 +267,28 @@ impl Trial {
         }
     }
 
-    fn check_offered(&self, rules: &Rules) -> Result<(), Shortfall> {
+    /// What the tester left unsent outside disturbances in the worse direction, if that is too much. A trial can be lossy
+    /// too then: the DUT lost frames of a lower load.
+    #[must_use]
+    pub fn unsent_above_bound(&self, rules: &Rules) -> Option<Shortfall> {
         let ways = self.directions.len().max(1) as u64;
         let disturbed = self.disturbed.unsent / ways;
         let passed = (self.disturbed.sent + self.disturbed.unsent) / ways;
-        for Direction { counts, ledger } in &self.directions {
-            let &Counts {
-                unsent, intended, ..
-            } = counts;
-            let (unsent, intended) = (
-                unsent.saturating_sub(disturbed),
-                intended.saturating_sub(passed),
-            );
-            if rules.too_much_unsent(unsent, intended) {
-                return Err(Shortfall::UnsentAboveBound { unsent, intended });
-            }
+        let left = |way: &Direction| {
+            let unsent = way.counts.unsent.saturating_sub(disturbed);
+            (unsent, way.counts.intended.saturating_sub(passed))
+        };
+        let each = self.directions.iter().map(left);
+        let short = each.filter(|&(unsent, intended)| rules.too_much_unsent(unsent, intended));
+        let (unsent, intended) = short.max_by_key(|(unsent, _)| *unsent)?;
+        Some(Shortfall::UnsentAboveBound { unsent, intended })
+    }
+
+    fn check_offered(&self, rules: &Rules) -> Result<(), Shortfall> {
+        if let Some(unsent) = self.unsent_above_bound(rules) {
+            return Err(unsent);
+        }
+        for Direction { ledger, .. } in &self.directions {
             if self.undisturbed().lost == 0 {
                 continue;
             }

@@ -79,6 +79,9 @@ pub struct PathLatency {
     pub left_out_verdict: Option<Verdict>,
     /// The same with its numbers.
     pub left_out_text: Option<String>,
+    /// Numbers of the trials before all these, in smaller batches: the tester could not offer the load so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub smaller_batch_trials: Vec<u32>,
     /// Time of the trials that count, outside disturbances.
     pub undisturbed_ns: u64,
     /// Frames sent.

@@ -76,7 +76,7 @@ pub const MAXIMUM: (&str, &str) = (
 );
 pub const LATENCY: (&str, &str) = (
     "mpps_latency_seconds",
-    "One-way latency of a load, each frame by itself, through the router and through a wire (mpps latency).",
+    "One-way latency of a load, every frame timed, through the router and through a wire (mpps latency).",
 );
 pub const TRIAL_LATENCY: (&str, &str) = (
     "mpps_trial_latency_seconds",

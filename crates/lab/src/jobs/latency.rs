@@ -18,9 +18,10 @@ use crate::search::saturation::{self, FIRST_BURST, SENDER_MAX};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
-use mpps_ebpf::instruments::sender::WINDOW_NS;
 use mpps_method::turns::TurnOrder;
-use mpps_method::{Counts, Disturbance, FrameSpec, Histogram, Offer, Rate, Span, Trial, Verdict};
+use mpps_method::{
+    Counts, Disturbance, FrameSpec, Histogram, Offer, Rate, Rules, Span, Trial, Verdict,
+};
 use mpps_record::{self as record, LatencyLine};
 
 /// The longest turn: the machine's drift is slower.
@@ -29,7 +30,7 @@ const TURN: Span = Span::from_millis(2_000);
 pub const TURNS_MIN: u64 = 3;
 /// So many rounds more make up for trials that do not count.
 const MORE_ROUNDS: u64 = 3;
-/// After so many trials that were not offered, and no other, the tester cannot offer the load in batches of this size.
+/// After so many trials that were not offered, where none counts, the tester cannot offer the load in batches of this size.
 const NOT_OFFERED_MAX: usize = 3;
 /// Most frames handed on at once where the tester cannot offer a load one frame at a time. All of a batch wait for its last.
 const LARGER_BATCHES: [u32; 2] = [4, Traffic::BATCH];
@@ -90,18 +91,11 @@ pub struct LoadLatency {
 }
 
 impl LoadLatency {
-    /// This, after trials in smaller batches that the tester could not offer.
+    /// This, after trials in smaller batches. They count for nothing, and are named as left out.
     fn after(mut self, smaller: Self) -> Self {
-        let paths = [
-            (Some(&mut self.router), Some(smaller.router)),
-            (self.bed.as_mut(), smaller.bed),
-        ];
-        for (path, before) in paths {
-            if let (Some(path), Some(before)) = (path, before) {
-                let mut before = before.trials;
-                before.retain(|judged| !judged.verdict.counts());
-                path.trials.splice(..0, before);
-            }
+        self.router.smaller = smaller.router.numbers();
+        if let (Some(bed), Some(smaller)) = (&mut self.bed, smaller.bed) {
+            bed.smaller = smaller.numbers();
         }
         self
     }
@@ -122,6 +116,8 @@ impl LoadLatency {
 pub struct PathLatency {
     /// All of them; see [`PathLatency::counted`].
     pub trials: Vec<Judged>,
+    /// Numbers of those before them, in smaller batches.
+    pub smaller: Vec<u32>,
 }
 
 impl PathLatency {
@@ -136,6 +132,11 @@ impl PathLatency {
         self.trials.iter().filter(|judged| !judged.verdict.counts())
     }
 
+    fn numbers(self) -> Vec<u32> {
+        let own = self.trials.iter().map(|judged| judged.number);
+        self.smaller.into_iter().chain(own).collect()
+    }
+
     /// How long each frame took that arrived.
     #[must_use]
     pub fn latency(&self) -> Histogram {
@@ -146,21 +147,16 @@ impl PathLatency {
         latency
     }
 
-    /// The most that came in a trial whose load the tester could not offer; `None` if a trial counts or none was so.
+    /// The most that came, where enough trials say that the tester cannot offer this load, and no trial counts.
     fn most_offered(&self) -> Option<Rate> {
-        let short = |judged: &&Judged| matches!(judged.verdict, Verdict::NotOffered(_));
+        let is_short = |judged: &&Judged| matches!(judged.verdict, Verdict::NotOffered(_));
+        let short = self.trials.iter().filter(is_short);
         let came = |judged: &Judged| {
             Rate::from_frames(judged.trial.counts().received, judged.trial.duration)
         };
-        let each = self.trials.iter().filter(short).filter_map(came);
-        let most = each.max_by(|one, other| one.fps().total_cmp(&other.fps()));
-        most.filter(|_| self.counted().next().is_none())
-    }
-
-    /// Whether enough trials say that the tester cannot offer this load, and none says anything else.
-    fn cannot_be_offered(&self) -> bool {
-        let short = |judged: &Judged| matches!(judged.verdict, Verdict::NotOffered(_));
-        self.trials.len() >= NOT_OFFERED_MAX && self.trials.iter().all(short)
+        let most =
+            (short.clone().filter_map(came)).max_by(|one, other| one.fps().total_cmp(&other.fps()));
+        most.filter(|_| short.count() >= NOT_OFFERED_MAX && self.counted().next().is_none())
     }
 
     /// What was sent and lost.
@@ -206,6 +202,7 @@ impl PathLatency {
         record::PathLatency {
             trials: self.counted().map(|judged| judged.number).collect(),
             left_out_trials: self.left_out().map(|judged| judged.number).collect(),
+            smaller_batch_trials: self.smaller.clone(),
             left_out_verdict: left_out().last().map(line::verdict),
             left_out_text: left_out().last().map(ToString::to_string),
             undisturbed_ns: self.time().as_nanos(),
@@ -323,7 +320,10 @@ fn in_batches(
             break;
         }
         tester.traffic.batch = batch;
-        at = at_load(tester, asked, load, time, trials)?.after(at);
+        // At a low load a larger batch has no more frames.
+        if trial::frames_at_once(tester, load) > at.batch {
+            at = at_load(tester, asked, load, time, trials)?.after(at);
+        }
     }
     Ok(at)
 }
@@ -395,7 +395,8 @@ pub fn at_load(
     let is_short = |path: &PathLatency| path.time() < time;
     for round in 0..wanted + MORE_ROUNDS {
         let is_whole = !is_short(&router) && !bed.as_ref().is_some_and(is_short);
-        if is_whole || router.cannot_be_offered() {
+        let cannot_be_offered = |path: &PathLatency| path.most_offered().is_some();
+        if is_whole || cannot_be_offered(&router) || bed.as_ref().is_some_and(cannot_be_offered) {
             break;
         }
         let mut turns = [Phase::Latency, Phase::Wire];
@@ -403,6 +404,7 @@ pub fn at_load(
         for phase in turns {
             let timed = |tester: &mut Tester<'_>| tester.trial(&offer);
             let judged = saturation::through(tester, phase, offer, trials, timed)?;
+            let judged = judged.map(held_to_its_load);
             match phase {
                 Phase::Wire => bed = judged.map(|judged| added(bed, judged)),
                 _ => router.trials.extend(judged),
@@ -413,16 +415,19 @@ pub fn at_load(
         asked,
         load,
         instead_of: None,
-        batch: frames_at_once(load, tester.traffic.batch),
+        batch: trial::frames_at_once(tester, load),
         router,
         bed,
     })
 }
 
-/// A batch has no more frames than its window.
-fn frames_at_once(load: Rate, batch: u32) -> u32 {
-    let of_window = load.frames_in(Span::from_nanos(WINDOW_NS)).max(1);
-    u32::try_from(of_window).map_or(batch, |frames| frames.min(batch))
+/// A trial that the tester left short was not offered, whatever the DUT lost of it. Its frames met another load.
+fn held_to_its_load(mut judged: Judged) -> Judged {
+    let unsent = judged.trial.unsent_above_bound(&Rules::default());
+    if let (true, Some(unsent)) = (judged.verdict.counts(), unsent) {
+        judged.verdict = Verdict::NotOffered(unsent);
+    }
+    judged
 }
 
 fn added(path: Option<PathLatency>, judged: Judged) -> PathLatency {
@@ -481,6 +486,7 @@ mod tests {
                 judged(900, void),
                 judged(30, Verdict::Lossy { lost: 1 }),
             ],
+            ..PathLatency::default()
         };
         let latency = path.latency();
         assert_eq!(latency.count(), 2);
@@ -500,6 +506,7 @@ mod tests {
     fn the_most_that_was_offered_is_told() {
         let path = |verdicts: &[Verdict]| PathLatency {
             trials: verdicts.iter().map(|&one| judged(10, one)).collect(),
+            ..PathLatency::default()
         };
         let short = Verdict::NotOffered(Shortfall::LostAtReceiver(1));
         let void = Verdict::Void(Void::Steal {
@@ -507,50 +514,56 @@ mod tests {
             share: 0.5,
             bound: 0.01,
         });
-        let most = path(&[void, short, short]);
         // One frame came in a second.
+        let most = path(&[void, short, short, short]);
         assert_eq!(most.most_offered(), Some(Rate::from_fps(1.0)));
-        assert!(!most.cannot_be_offered());
-        assert!(path(&[short; NOT_OFFERED_MAX]).cannot_be_offered());
-        assert!(!path(&[short; NOT_OFFERED_MAX - 1]).cannot_be_offered());
-        assert_eq!(path(&[short, Verdict::Lossless]).most_offered(), None);
-        assert_eq!(path(&[void]).most_offered(), None);
+        for others in [
+            vec![void, short, short],
+            vec![short, short, short, Verdict::Lossless],
+            vec![void],
+        ] {
+            assert_eq!(path(&others).most_offered(), None, "{others:?}");
+        }
     }
 
     #[test]
-    fn trials_in_smaller_batches_are_kept_but_never_count() {
-        let short = Verdict::NotOffered(Shortfall::LostAtReceiver(1));
-        let path = |verdicts: &[Verdict]| PathLatency {
-            trials: verdicts.iter().map(|&one| judged(10, one)).collect(),
+    fn a_lossy_trial_is_held_to_its_load_too() {
+        let lossy = |unsent| {
+            let mut one = judged(10, Verdict::Lossy { lost: 1 });
+            one.trial.directions[0].counts.unsent = unsent;
+            one.trial.directions[0].counts.intended = 1_000_000;
+            held_to_its_load(one).verdict
         };
-        let at = |batch, router: &[Verdict], bed: &[Verdict]| LoadLatency {
+        assert_eq!(lossy(900), Verdict::Lossy { lost: 1 });
+        assert!(matches!(lossy(2_000), Verdict::NotOffered(_)));
+    }
+
+    #[test]
+    fn trials_in_smaller_batches_are_named_and_never_count() {
+        let path = |numbers: &[u32]| {
+            let one = |&number| Judged {
+                number,
+                ..judged(10, Verdict::Lossless)
+            };
+            PathLatency {
+                trials: numbers.iter().map(one).collect(),
+                ..PathLatency::default()
+            }
+        };
+        let at = |router: &[u32], bed: &[u32]| LoadLatency {
             asked: LatencyLoad::Share(1.0),
             load: Rate::from_fps(1e6),
             instead_of: None,
-            batch,
+            batch: 1,
             router: path(router),
             bed: Some(path(bed)),
         };
-        let lossless = Verdict::Lossless;
-        let found =
-            at(4, &[lossless], &[lossless]).after(at(1, &[short, short], &[lossless, short]));
-        let bed = found.bed.as_ref().expect("a bed");
+        let found = at(&[9], &[10]).after(at(&[5, 8], &[6, 7]).after(at(&[1], &[2])));
+        let lines = [found.router.line(), found.bed.expect("a bed").line()];
+        let numbers = lines.map(|line| (line.trials, line.smaller_batch_trials));
         assert_eq!(
-            (found.batch, found.router.trials.len(), bed.trials.len()),
-            (4, 3, 2)
-        );
-        assert_eq!(
-            (found.router.counted().count(), bed.counted().count()),
-            (1, 1)
-        );
-    }
-
-    #[test]
-    fn a_batch_has_no_more_frames_than_its_window() {
-        let at = |fps, batch| frames_at_once(Rate::from_fps(fps), batch);
-        assert_eq!(
-            (at(10_000.0, 60), at(1e6, 1), at(1e6, 4), at(1e6, 60)),
-            (1, 1, 4, 10)
+            numbers,
+            [(vec![9], vec![1, 5, 8]), (vec![10], vec![2, 6, 7])]
         );
     }
 
@@ -567,13 +580,16 @@ mod tests {
                 };
                 let mut at = judged(10, verdict);
                 at.trial.directions[0].counts.received = lower.frames_in(at.trial.duration);
-                let trials = vec![at];
+                let trials = vec![at; NOT_OFFERED_MAX];
                 Ok(LoadLatency {
                     asked: LatencyLoad::At(lower),
                     load: lower,
                     instead_of: None,
                     batch: 1,
-                    router: PathLatency { trials },
+                    router: PathLatency {
+                        trials,
+                        ..PathLatency::default()
+                    },
                     bed: None,
                 })
             };
@@ -592,7 +608,8 @@ mod tests {
     #[test]
     fn a_load_is_offered_to_router_and_bed_alike() {
         let path = |verdict| PathLatency {
-            trials: vec![judged(10, verdict)],
+            trials: vec![judged(10, verdict); NOT_OFFERED_MAX],
+            ..PathLatency::default()
         };
         let short = Verdict::NotOffered(Shortfall::LostAtReceiver(1));
         let most = |router, bed: Option<Verdict>| {

@@ -161,8 +161,9 @@ impl<'bed> Tester<'bed> {
         })
     }
 
-    /// The order with the traffic's batch, and the flow and the destination that the next trial begins with. Flows that last begin with the first
-    /// each time; where they have a length, flows of this trial must be as new to the DUT as those of the last.
+    /// The order as the traffic has it: its batch, and the flow and the destination that the next trial begins with. Flows
+    /// that last begin with the first each time; where they have a length, flows of this trial must be as new to the DUT as
+    /// those of the last.
     #[must_use]
     pub fn continued(&self, order: Order) -> Order {
         let destinations = self.traffic.destinations.as_ref();

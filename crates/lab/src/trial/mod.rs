@@ -134,6 +134,12 @@ fn paced(tester: &Tester<'_>, rate: Rate, slots: u64) -> Order {
     }
 }
 
+/// Most frames that the sender hands on at once at this rate.
+pub fn frames_at_once(tester: &Tester<'_>, rate: Rate) -> u32 {
+    let order = tester.continued(paced(tester, rate, 1));
+    tester.sender.at_once(&order)
+}
+
 /// Sends frames that do not count, so that the DUT has learned and cached what it can before a trial. They have an id of
 /// their own. A frame that arrives during the trial is counted as late.
 pub fn send_uncounted(tester: &mut Tester<'_>, rate: Rate, slots: u64) -> Result<(), TesterError> {

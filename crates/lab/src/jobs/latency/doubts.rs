@@ -24,6 +24,7 @@ pub(super) fn doubts(
         asleep.map(cpus_asleep),
         not_apart(loads),
         in_batches(loads),
+        few_trials(loads),
         tester::not_offered(&trials),
     ];
     let mut doubts: Vec<Doubt> = one_each.into_iter().flatten().collect();
@@ -117,19 +118,33 @@ fn not_apart(loads: &[LoadLatency]) -> Option<Doubt> {
     })
 }
 
-/// The load with the largest batches, where any left more than one frame at a time.
+/// Loads whose frames did not leave one at a time.
 fn in_batches(loads: &[LoadLatency]) -> Option<Doubt> {
     let counts = |load: &&LoadLatency| load.batch > 1 && load.router.counted().next().is_some();
-    let load = loads.iter().filter(counts).max_by_key(|load| load.batch)?;
-    Some(Doubt {
+    let loads = loads.iter().filter(counts);
+    let told = loads.map(|load| format!("at {} in batches of up to {}", load.load, load.batch));
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| Doubt {
         name: "sent-in-batches",
         weight: Weight::Shifted(17),
-        seen: format!(
-            "at {} frames left in batches of up to {}",
-            load.load, load.batch
-        ),
-        why: "The tester could not offer this load one frame at a time. All frames of a batch wait until its last one is written.",
+        seen: format!("frames left {}", told.join(", ")),
+        why: "The tester could not offer the load asked for one frame at a time. All frames of a batch wait until its last one is written.",
         next: "Read these times beside the bed's, or give the tester CPUs of its own (--tester-cpus).",
+    })
+}
+
+/// A load for which so few trials count that they do not show by how much equal trials differ.
+fn few_trials(loads: &[LoadLatency]) -> Option<Doubt> {
+    let counted = |load: &LoadLatency| load.router.counted().count();
+    let few = loads.iter().filter(|load| counted(load) > 0);
+    let few = few.min_by_key(|load| counted(load))?;
+    let (counted, all) = (counted(few), few.router.trials.len());
+    (counted < TURNS_MIN as usize && counted < all).then(|| Doubt {
+        name: "few-latency-trials",
+        weight: Weight::Unsure(8),
+        seen: format!("at {} only {counted} of {all} trials count", few.load),
+        why: "The others were disturbed, or the tester could not offer their load. So few do not show by how much trials differ.",
+        next: "Run again when the machine is quieter, or for longer (--time).",
     })
 }
 
@@ -140,7 +155,7 @@ fn not_measured(loads: &[LoadLatency]) -> Option<Doubt> {
     let last = load.router.trials.last()?;
     let (why, next) = match last.verdict {
         Verdict::NotOffered(_) => (
-            "Every frame is timed, which costs the tester more than a search does. It may not reach the throughput.",
+            "Every frame is timed. That costs the tester more than the sampled frames of a search, so it may not reach the throughput.",
             "Give lower loads, or give the tester CPUs of its own (--tester-cpus).",
         ),
         _ => (
@@ -199,6 +214,7 @@ mod tests {
                     trial,
                     verdict,
                 }],
+                ..PathLatency::default()
             },
             bed: None,
         }
@@ -225,6 +241,7 @@ mod tests {
         });
         PathLatency {
             trials: trials.collect(),
+            ..PathLatency::default()
         }
     }
 

@@ -69,6 +69,9 @@ pub trait TrafficSender {
         minding: &WhileSending<'_>,
     ) -> Result<Outcome, TesterError>;
 
+    /// Most frames that it hands on at once with this order.
+    fn at_once(&self, order: &Order) -> u32;
+
     /// Frames handed over in the last trial by length without FCS, all directions.
     fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError>;
 

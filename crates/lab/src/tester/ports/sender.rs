@@ -272,6 +272,10 @@ impl TrafficSender for Sender {
         })
     }
 
+    fn at_once(&self, order: &Order) -> u32 {
+        batch(order, self.plan.batch)
+    }
+
     // Each frame takes the next place of the schedule. So the frames of a length follow from the frames sent.
     fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
         let sent = self.outcome()?.sent;
@@ -302,18 +306,18 @@ pub(super) fn most(order: &Order, of_plan: u32) -> u32 {
     }
 }
 
-/// Pages of a batch, of at most so many by the sender's plan. With a pace it holds the frames of one window: pages left at its end are dropped,
-/// which costs the DUT time.
+/// Pages of a batch, of at most so many by the sender's plan. With a pace it holds the frames of one window: pages left at
+/// its end are dropped, which costs the DUT time.
 fn batch(order: &Order, of_plan: u32) -> u32 {
-    let most = most(order, of_plan);
+    let at_most = most(order, of_plan);
     let gap_fp = order.slow.map_or(order.gap_fp, |slow| slow.gap_fp);
     let pages = match gap_fp {
         _ if order.turns.is_some() => TURNS_BATCH,
-        0 if order.back_off_frames == 0 => most.into(),
+        0 if order.back_off_frames == 0 => at_most.into(),
         0 => PACED_BATCH,
         gap_fp => ((WINDOW_NS << PACE_SHIFT) / gap_fp).clamp(1, PACED_BATCH),
     };
-    u32::try_from(pages).map_or(most, |pages| pages.min(most))
+    u32::try_from(pages).map_or(at_most, |pages| pages.min(at_most))
 }
 
 fn dest_ipv6(address: &u128) -> types::dest_address {

@@ -129,6 +129,10 @@ impl TrafficSender for PacketSender {
         Ok(Outcome { stopped, ..outcome })
     }
 
+    fn at_once(&self, order: &Order) -> u32 {
+        most(order, self.plan.batch)
+    }
+
     fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
         let sent = lock(&self.by_length);
         let count = |length: u16| (length, sent.get(&length).copied().unwrap_or(0));
@@ -185,7 +189,7 @@ impl<'a> Run<'a> {
     fn new(sender: &PacketSender, order: &Order, rings: &'a mut [TxRing]) -> Self {
         let started_ns = clock::monotonic_ns() + order.delay_ns;
         let directions = rings.len();
-        let batch = (most(order, sender.plan.batch) as usize).max(1);
+        let batch = (sender.at_once(order) as usize).max(1);
         let way = |(way, ring): (usize, &'a mut TxRing)| Way {
             ring,
             frames: Frames::new(&sender.plan, way, order),
