@@ -1,12 +1,10 @@
 //! The trials of earlier runs of settings, as a resumed one takes them.
 
-use super::windows;
+use super::windows::block;
 use anyhow::{Result, anyhow, bail, ensure};
 use mpps_lab::jobs::settings::{Earlier, Recorded};
-use mpps_method::distance::Distance;
-use mpps_method::saturation::{Block, Window};
 use mpps_method::{Rate, Span};
-use mpps_record::{Direction, Phase, Records, Run, RunLine, TrialLine, Verdict};
+use mpps_record::{Direction, Records, Run, RunLine, TrialLine};
 use serde_json::Value;
 use std::path::Path;
 
@@ -120,59 +118,6 @@ fn recorded(line: &TrialLine, run: usize) -> Recorded {
 /// Frames of all directions.
 fn sum(line: &TrialLine, frames: fn(&Direction) -> u64) -> u64 {
     line.directions.iter().map(frames).sum()
-}
-
-/// A trial's line as a comparison takes it: with its windows as a live trial. Without them its times without disturbances
-/// are one window. A trial at overload says what was forwarded in them, and its verdict says nothing.
-pub fn block(line: &TrialLine) -> Block {
-    if let Some(block) = windows::block_of(line) {
-        return block;
-    }
-    let is_overload = line.phase == Phase::Overload;
-    let is_void = !is_overload && line.verdict == Verdict::Void;
-    let duration = Span::from_nanos(line.duration_ns);
-    let sent = |way: &Direction| {
-        let lost = way.ledger.lost_before_nic_frames;
-        way.sent_frames.saturating_sub(lost)
-    };
-    let taken = sum(line, |way| way.ledger.nic_accepted_frames.unwrap_or(0));
-    let busy: u64 = line.busy.iter().map(|cpu| cpu.run_ns).sum();
-    let exchange = line.exchange_before_ns.zip(line.exchange_after_ns);
-    let disturbed = line.disturbed.as_ref().and_then(|disturbed| {
-        let forwarded = disturbed.sent_frames.saturating_sub(disturbed.lost_frames?);
-        Some((disturbed.time_ns, forwarded))
-    });
-    let (disturbed_ns, elsewhere) = disturbed.unwrap_or_default();
-    let received = sum(line, |way| way.received_frames);
-    let window = match line.forwarded_undisturbed_fps {
-        Some(fps) => Window {
-            duration: Span::from_millis(1_000),
-            forwarded: fps.round() as u64,
-            disturbed: false,
-            round_trip_ns: None,
-            work_ns: None,
-            busy: None,
-        },
-        None => Window {
-            duration: Span::from_nanos(line.duration_ns.saturating_sub(disturbed_ns)),
-            forwarded: received.saturating_sub(elsewhere),
-            disturbed: is_overload || is_void,
-            round_trip_ns: None,
-            work_ns: None,
-            busy: None,
-        },
-    };
-    Block {
-        sent: Rate::from_frames(sum(line, sent), duration).unwrap_or_default(),
-        lost: line.lost_share(),
-        busiest: None,
-        threads: None,
-        ns_per_frame: (taken > 0 && busy > 0 && !is_void).then(|| busy as f64 / taken as f64),
-        distance: exchange.map_or(Distance::Unknown, |(before, after)| {
-            Distance::from_round_trips(before as f64, after as f64)
-        }),
-        windows: vec![window],
-    }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ mod windows;
 pub use clock::Clock;
 pub use comparability::repeated;
 pub use comparison::comparison_line;
-pub use earlier::{block, check_resumable, earlier_runs};
+pub use earlier::{check_resumable, earlier_runs};
 pub use explain::{against_line, watched_line};
 pub use job::{CHOSEN_ON_BED, Job};
 pub use mpps_lab::hash::sha256;
@@ -34,6 +34,7 @@ pub use result::{result_lines, results_not_begun};
 pub use run::{host_run_line, run_line, run_line_by_others, simulated_run_line};
 pub use traffic::routes;
 pub use trial::trial_line;
+pub use windows::block;
 
 use crate::folder::Folder;
 use anyhow::{Context, Result};

@@ -1,10 +1,10 @@
 //! The windows of a trial as its line has them, and the block of windows that a comparison takes from a line.
 
 use mpps_lab::jobs::Phase;
-use mpps_lab::search::saturation::block;
+use mpps_lab::search::saturation;
 use mpps_method::saturation::{Block, Busy, Window};
 use mpps_method::{Counts, CpuBusy, CpuExchange, Direction, Disturbance, Ledger, Span, Trial};
-use mpps_record::{TrialLine, Windows};
+use mpps_record::{self as record, TrialLine, Windows};
 
 /// Longer trials are in no comparison, and their windows would be most of the record.
 const LONGEST: Span = Span::from_millis(900);
@@ -36,10 +36,12 @@ fn busy_ns(all: &[Window]) -> Vec<Option<u64>> {
     each
 }
 
-/// The block of a trial whose line has windows: by the rule of a live one.
-pub(super) fn block_of(line: &TrialLine) -> Option<Block> {
-    let windows = windows(line.windows.as_deref()?);
-    let direction = |way: &mpps_record::Direction| Direction {
+/// A trial's line as a comparison takes it: by the rule of a live trial. Without windows nobody knows how busy CPUs were
+/// without disturbances, and a void trial away from overload says nothing of the cost.
+pub fn block(line: &TrialLine) -> Block {
+    let recorded = line.windows.as_deref().map(windows);
+    let has_windows = recorded.is_some();
+    let direction = |way: &record::Direction| Direction {
         counts: Counts {
             sent: way.sent_frames,
             received: way.received_frames,
@@ -51,20 +53,20 @@ pub(super) fn block_of(line: &TrialLine) -> Option<Block> {
             ..Ledger::default()
         },
     };
-    let busy = |cpu: &mpps_record::CpuBusy| CpuBusy {
+    let busy = |cpu: &record::CpuBusy| CpuBusy {
         cpu: cpu.cpu,
         run_ns: cpu.run_ns,
         wait_ns: cpu.wait_ns,
         tasks_ns: cpu.tasks_ns,
     };
-    let other = |time: &mpps_record::Disturbance| Disturbance {
+    let other = |time: &record::Disturbance| Disturbance {
         cpu: time.cpu,
         from: Span::from_nanos(time.from_ns),
         to: Span::from_nanos(time.to_ns),
     };
     let [before, after] =
         [line.exchange_before_ns, line.exchange_after_ns].map(|ns| ns.map(Span::from_nanos));
-    let block = block(Trial {
+    let block = saturation::block(Trial {
         duration: Span::from_nanos(line.duration_ns),
         directions: line.directions.iter().map(direction).collect(),
         busy: line.busy.iter().map(busy).collect(),
@@ -72,13 +74,44 @@ pub(super) fn block_of(line: &TrialLine) -> Option<Block> {
         exchange: before
             .zip(after)
             .map(|(before, after)| CpuExchange { before, after }),
-        windows,
+        windows: recorded.unwrap_or_else(|| vec![one_window(line)]),
         ..Trial::default()
     });
-    Some(Block {
+    Block {
         lost: line.lost_share(),
+        busiest: block.busiest.filter(|_| has_windows),
+        threads: block.threads.filter(|_| has_windows),
+        ns_per_frame: block.ns_per_frame.filter(|_| has_windows || !is_void(line)),
         ..block
-    })
+    }
+}
+
+/// A trial at overload says what was forwarded, and its verdict says nothing.
+fn is_void(line: &TrialLine) -> bool {
+    line.phase != record::Phase::Overload && line.verdict == record::Verdict::Void
+}
+
+/// The times of a trial without disturbances.
+fn one_window(line: &TrialLine) -> Window {
+    if let Some(fps) = line.forwarded_undisturbed_fps {
+        return Window {
+            duration: Span::from_millis(1_000),
+            forwarded: fps.round() as u64,
+            ..Window::default()
+        };
+    }
+    let disturbed = line.disturbed.as_ref().and_then(|disturbed| {
+        let forwarded = disturbed.sent_frames.saturating_sub(disturbed.lost_frames?);
+        Some((disturbed.time_ns, forwarded))
+    });
+    let (disturbed_ns, elsewhere) = disturbed.unwrap_or_default();
+    let received: u64 = line.directions.iter().map(|way| way.received_frames).sum();
+    Window {
+        duration: Span::from_nanos(line.duration_ns.saturating_sub(disturbed_ns)),
+        forwarded: received.saturating_sub(elsewhere),
+        disturbed: line.phase == record::Phase::Overload || is_void(line),
+        ..Window::default()
+    }
 }
 
 /// What a line lacks is unknown.
@@ -205,10 +238,10 @@ mod tests {
             }
             comparison.end()
         };
-        let live = compared(&|trial| block(trial.clone()));
+        let live = compared(&|trial| saturation::block(trial.clone()));
         // A build's trials are at fixed loads, those of settings at overload.
         for phase in [Phase::Overload, Phase::Fixed] {
-            let recorded = |trial: &Trial| crate::record::block(&line(trial, phase));
+            let recorded = |trial: &Trial| block(&line(trial, phase));
             assert_eq!(compared(&recorded), live);
         }
         let more = live.cost_ns.expect("an interval");
@@ -226,11 +259,8 @@ mod tests {
                 .map(|pair| pair.iter().map(as_block).collect());
             in_one_state(&turns.collect::<Vec<_>>(), true)
         };
-        let live = costs(&|trial| block(trial.clone()));
-        assert_eq!(
-            costs(&|trial| crate::record::block(&line(trial, Phase::Overload))),
-            live
-        );
+        let live = costs(&|trial| saturation::block(trial.clone()));
+        assert_eq!(costs(&|trial| block(&line(trial, Phase::Overload))), live);
         assert!(live.costs.concat().len() > 20, "{live:?}");
     }
 
