@@ -24,6 +24,16 @@ pub fn interval_name(samples: impl IntoIterator<Item = usize>) -> String {
     }
 }
 
+/// A range with its number of trials, where they are too few for an interval.
+#[must_use]
+pub fn of_trials(range: String, trials: usize) -> String {
+    match trials {
+        1 => "1 trial".to_owned(),
+        2 => range + " in 2 trials",
+        _ => range,
+    }
+}
+
 /// Rounds at overload behind a result. Each round has two loads, with a wire each where a wire can stand in.
 #[must_use]
 const fn rounds(overload_trials: &[u32], has_wire: bool) -> usize {

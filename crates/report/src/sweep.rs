@@ -1,5 +1,6 @@
 //! Sweeps of `mpps explain --sweep`: in a sentence, as a table, and as a part of a page.
 
+use crate::interval::of_trials;
 use crate::number;
 use crate::published::{self, PaperTable};
 use maud::{Markup, html};
@@ -103,11 +104,7 @@ pub fn row(line: &SweepLine, point: &SweepPoint) -> Vec<String> {
 /// The ends of a cost's interval; few trials have only their range.
 fn interval(load: &ProfiledLoad) -> String {
     let range = format!("{:.0} to {:.0}", load.frame_ns.low, load.frame_ns.high);
-    match load.trials.len() {
-        1 => "1 trial".to_owned(),
-        2 => range + " in 2 trials",
-        _ => range,
-    }
+    of_trials(range, load.trials.len())
 }
 
 /// What stands below the table.

@@ -3,6 +3,7 @@
 use super::columns;
 use super::columns::names;
 use mpps_record::{FunctionCost, Interval, PartCost, ProfiledLoad};
+use mpps_report::interval::of_trials;
 use mpps_report::number;
 use mpps_report::stage::is_beds;
 
@@ -71,11 +72,7 @@ pub(super) fn part_table(
         let sum = [
             "sum".to_owned(),
             format!("{whole:.0}"),
-            match load.trials.len() {
-                1 => "1 trial".to_owned(),
-                2 => format!("{} in 2 trials", span(load.frame_ns)),
-                _ => span(load.frame_ns),
-            },
+            of_trials(span(load.frame_ns), load.trials.len()),
             of_frame(1.0),
             format!("{through:.0}"),
         ];
