@@ -24,12 +24,8 @@ pub fn conditions(bed: &Bed, job: &Job<'_>, facts: &Facts) -> Comparability {
         receiver: receiver.map(str::to_owned),
         rx_ring_frames: ring_frames(bed),
         queues: plan.queues,
-        kernel_release: facts.kernel_release.text().to_owned(),
-        mitigations: facts.mitigations_text(),
         stall_watch: interfaces.map(|known| known.stall_watch.name().to_owned()),
         cpus_shared: Some(plan.cpus.shared()),
-        cpu_model: Some(facts.cpu_model.text().to_owned()),
-        hypervisor: facts.hypervisor.known().copied(),
         dut_cpus: Some(plan.cpus.dut.clone()),
         tester_cpus: Some(plan.cpus.tester.len()),
         search: Some(job.rule.clone()),
@@ -37,7 +33,7 @@ pub fn conditions(bed: &Bed, job: &Job<'_>, facts: &Facts) -> Comparability {
         traffic: serde_json::to_string(&sent).ok(),
         filters: plan.filters,
         dut_setup: script.map(|script| script.sha256),
-        ..this_version()
+        ..on_machine(facts, this_version())
     }
     .keyed()
 }
@@ -63,12 +59,8 @@ pub fn host_conditions(cpus: &[usize], facts: &Facts) -> Comparability {
         bed: "host".to_owned(),
         nic: "its own".to_owned(),
         port: "none".to_owned(),
-        kernel_release: facts.kernel_release.text().to_owned(),
-        mitigations: facts.mitigations_text(),
-        cpu_model: Some(facts.cpu_model.text().to_owned()),
-        hypervisor: facts.hypervisor.known().copied(),
         dut_cpus: Some(cpus.to_vec()),
-        ..this_version()
+        ..on_machine(facts, this_version())
     }
     .keyed()
 }
@@ -80,15 +72,20 @@ pub fn repeated(before: &Comparability, facts: &Facts) -> Comparability {
         method_version: METHOD_VERSION,
         ..before.clone()
     };
-    if before.simulated.is_some() {
-        return now;
+    match before.simulated {
+        Some(_) => now,
+        None => on_machine(facts, now),
     }
+}
+
+/// The same on the machine of these facts.
+fn on_machine(facts: &Facts, rest: Comparability) -> Comparability {
     Comparability {
         kernel_release: facts.kernel_release.text().to_owned(),
         mitigations: facts.mitigations_text(),
         cpu_model: Some(facts.cpu_model.text().to_owned()),
         hypervisor: facts.hypervisor.known().copied(),
-        ..now
+        ..rest
     }
 }
 
