@@ -311,11 +311,11 @@ fn planned(verb: &Verb, typed: &[OsString]) -> Result<(Vec<BedChoice>, Span)> {
             return Ok((beds.collect(), args.budget));
         }
         Verb::FibScale(args) => {
-            let plan = FibScalePlan::new(args)?;
-            let points = plan.points(usize::try_from(plan.made_up())?).len();
-            let search = plan.measurement.budget.filter(|_| plan.search);
-            let sizes = plan.measurement.sizes.len();
-            (plan.bed, points * sizes, search.unwrap_or(OVERLOAD))
+            let Planned { bed, offer, .. } = FibScalePlan::new(args)?;
+            let measured = &offer.scale.throughput;
+            let search = measured.budget.filter(|_| offer.scale.search);
+            let count = offer.points.len() * measured.sizes.len();
+            (bed, count, search.unwrap_or(OVERLOAD))
         }
         _ => bail!("no verb of a cell"),
     };

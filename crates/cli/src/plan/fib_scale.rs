@@ -1,49 +1,35 @@
 //! What `mpps fib-scale` is to do: the table and the counts, as meant.
 
 use super::destinations::{INTERNET, made_up};
-use super::{BedChoice, measurement, sending};
+use super::{BedChoice, DestinationPlan, Planned, measurement, sending};
+use crate::args::FibScaleArgs;
 use crate::args::quantity::FULL;
-use crate::args::{FibScaleArgs, RouteChangesArg};
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::fib_scale::{Point, ScalePlan, points};
-use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::routes::Origin;
 use mpps_method::destinations::{DESTINATIONS_MAX, Draw};
 use mpps_tables::Table;
-use std::path::PathBuf;
 
 /// What to measure.
 #[derive(Debug)]
 pub struct FibScalePlan {
-    /// Where.
-    pub bed: BedChoice,
-    /// At each point.
-    pub measurement: ThroughputPlan,
-    /// The largest table; `None`: made up.
-    pub table: Option<PathBuf>,
-    /// The largest table, where it is networks of the range for benchmarks.
-    pub networks: Option<u16>,
-    /// Route changes during each trial.
-    pub route_changes: Option<RouteChangesArg>,
-    /// Keep martians in it.
-    pub keep_martians: bool,
-    /// How destinations are drawn.
-    pub draw: Draw,
-    /// Next hops of the routes.
-    pub next_hops: u16,
-    /// Whether to search for the rate without loss too.
-    pub search: bool,
+    /// How, at each point. It has no table before one was read.
+    pub scale: ScalePlan,
+    /// The largest table.
+    pub largest: DestinationPlan,
     /// Counts of routes, [`FULL`] among them.
     pub routes: Vec<u64>,
     /// Counts of destinations.
     pub destinations: Vec<u64>,
     /// Whether there are as many destinations as routes.
     pub coupled: bool,
+    /// The points of a table that is made up, until another one was read.
+    pub points: Vec<Point>,
 }
 
 impl FibScalePlan {
     /// What the arguments mean.
-    pub fn new(args: &FibScaleArgs) -> Result<Self> {
+    pub fn new(args: &FibScaleArgs) -> Result<Planned<Self>> {
         let scale = &args.scale;
         // RFC 2544 section 12 asks for a uniform distribution.
         let evenly = scale.networks.map(|_| Draw::PerAddress);
@@ -65,66 +51,70 @@ impl FibScalePlan {
         }
         let bed = BedChoice::new(&args.bed, None)?;
         let (sizes, traffic) = sending::frames(&args.traffic, args.port.unwrap_or_default())?;
-        let mut measurement = measurement(sizes, traffic, &args.search)?;
+        let mut throughput = measurement(sizes, traffic, &args.search)?;
         if args.traffic.frame.is_none() {
             // The smallest alone: many points, and what a look-up costs does not depend on the size.
-            measurement.sizes.truncate(1);
+            throughput.sizes.truncate(1);
         }
-        Ok(Self {
-            bed,
-            measurement,
-            table: scale.table.clone(),
-            networks: scale.networks,
-            keep_martians: scale.keep_martians,
-            draw,
-            // The changes move a route to a second one.
-            next_hops: changes.as_ref().map_or(scale.next_hops, |_| 1),
-            route_changes: changes,
-            search: args.search.any(),
+        let prefixes = prefixes(&scale.routes, throughput.traffic.ipv6);
+        let made_up = made_up(prefixes, &throughput.traffic);
+        let usual = scale.networks.map_or(made_up, Origin::Networks);
+        let origin = scale.table.clone().map_or(usual, Origin::File);
+        let mut plan = Self {
+            scale: ScalePlan {
+                throughput,
+                table: Table::default(),
+                from: origin.to_string(),
+                draw,
+                // The changes move a route to a second one.
+                next_hops: changes.as_ref().map_or(scale.next_hops, |_| 1),
+                search: args.search.any(),
+            },
+            largest: DestinationPlan {
+                origin,
+                count: None,
+                draw,
+                keep_martians: scale.keep_martians,
+                route_changes: changes,
+            },
             routes: scale.routes.clone(),
             destinations: scale.destinations.clone(),
             coupled: scale.coupled,
+            points: Vec::new(),
+        };
+        plan.points = plan.points_of(usize::try_from(prefixes)?);
+        Ok(Planned {
+            bed,
+            offer: plan,
+            destinations: None,
         })
     }
 
-    /// Where the largest table comes from.
-    pub fn origin(&self) -> Origin {
-        let made_up = made_up(self.made_up(), &self.measurement.traffic);
-        let usual = self.networks.map_or(made_up, Origin::Networks);
-        self.table.clone().map_or(usual, Origin::File)
-    }
-
-    /// Prefixes of a table that has to be made up.
-    pub fn made_up(&self) -> u64 {
-        let usual = INTERNET[usize::from(self.measurement.traffic.ipv6)];
-        let given = self.routes.iter().copied().filter(|&routes| routes != FULL);
-        match (given.max(), self.routes.contains(&FULL)) {
-            (Some(most), false) => most,
-            // The largest count given stands beside "full".
-            (most, _) => usual.max(most.unwrap_or(0)),
-        }
-    }
-
-    /// The job, with the largest table.
-    pub fn scale(&self, table: Table) -> ScalePlan {
-        ScalePlan {
-            throughput: self.measurement.clone(),
-            table,
-            from: self.origin().to_string(),
-            draw: self.draw,
-            next_hops: self.next_hops,
-            search: self.search,
-        }
+    /// Adds the table that was read.
+    pub fn add(&mut self, table: Table) {
+        self.points = self.points_of(table.len());
+        self.scale.table = table;
     }
 
     /// The points, for a table of so many prefixes.
-    pub fn points(&self, prefixes: usize) -> Vec<Point> {
+    fn points_of(&self, prefixes: usize) -> Vec<Point> {
         let routes: Vec<usize> = self
             .routes
             .iter()
             .map(|&routes| usize::try_from(routes).unwrap_or(usize::MAX))
             .collect();
         points(&routes, &self.destinations, self.coupled, prefixes)
+    }
+}
+
+/// Prefixes of a table that has to be made up for these counts of routes.
+fn prefixes(routes: &[u64], ipv6: bool) -> u64 {
+    let usual = INTERNET[usize::from(ipv6)];
+    let given = routes.iter().copied().filter(|&routes| routes != FULL);
+    match (given.max(), routes.contains(&FULL)) {
+        (Some(most), false) => most,
+        // The largest count given stands beside "full".
+        (most, _) => usual.max(most.unwrap_or(0)),
     }
 }
 
@@ -140,7 +130,7 @@ pub(crate) mod tests {
             .into_iter()
             .chain(words.split_whitespace());
         match Cli::try_parse_from(words).expect("words").verb {
-            Verb::FibScale(args) => FibScalePlan::new(&args),
+            Verb::FibScale(args) => Ok(FibScalePlan::new(&args)?.offer),
             other => panic!("{other:?}"),
         }
     }
@@ -148,47 +138,48 @@ pub(crate) mod tests {
     #[test]
     fn the_usual_points_are_decades_up_to_the_full_table() {
         let usual = plan("").expect("a plan");
-        assert_eq!(usual.points(1_000_000).len(), 8 + 8);
-        assert_eq!(
-            (usual.made_up(), usual.measurement.sizes.len()),
-            (1_000_000, 1)
-        );
-        let made_up = Origin::Synthetic {
-            v4: 0,
-            v6: 250_000,
-            seed: 1,
-        };
-        assert_eq!(plan("-6").expect("a plan").origin(), made_up);
-        let beyond = plan("--routes 1,4M,full --destinations 1").expect("a plan");
-        assert_eq!(beyond.made_up(), 4_000_000);
-        assert_eq!(plan("--routes 1,10").expect("a plan").made_up(), 10);
+        assert_eq!(usual.points.len(), 8 + 8);
+        assert_eq!(usual.scale.throughput.sizes.len(), 1);
+        for (words, v4, v6) in [
+            ("", 1_000_000, 0),
+            ("-6", 0, 250_000),
+            ("--routes 1,4M,full --destinations 1", 4_000_000, 0),
+            ("--routes 1,10", 10, 0),
+        ] {
+            let made_up = Origin::Synthetic { v4, v6, seed: 1 };
+            let origin = plan(words).expect("a plan").largest.origin;
+            assert_eq!(origin, made_up, "{words}");
+        }
     }
 
     #[test]
     fn networks_are_a_table_drawn_from_evenly() {
         let networks = plan("--networks 256").expect("a plan");
-        assert_eq!(networks.origin(), Origin::Networks(256));
-        assert_eq!(networks.draw, Draw::PerAddress);
-        let points = networks.points(256);
+        assert_eq!(networks.largest.origin, Origin::Networks(256));
+        assert_eq!(networks.scale.draw, Draw::PerAddress);
+        let points = networks.points_of(256);
         let routes: Vec<usize> = points.iter().map(|point| point.routes).collect();
         assert_eq!(routes[..5], [0, 1, 10, 100, 256]);
         assert_eq!(routes[5..], [256; 8]);
         let named = plan("--networks 256 --draw sequential").expect("a plan");
-        assert_eq!(named.draw, Draw::Sequential);
+        assert_eq!(named.scale.draw, Draw::Sequential);
     }
 
     #[test]
     fn changes_move_routes_from_the_only_next_hop() {
         let with = plan("--table rib --route-changes updates").expect("a plan");
-        assert_eq!((with.next_hops, with.route_changes.is_some()), (1, true));
-        assert_eq!(plan("--table rib").expect("a plan").next_hops, 64);
+        assert_eq!(
+            (with.scale.next_hops, with.largest.route_changes.is_some()),
+            (1, true)
+        );
+        assert_eq!(plan("--table rib").expect("a plan").scale.next_hops, 64);
     }
 
     #[test]
     fn coupled_there_are_as_many_destinations_as_routes() {
         let coupled = plan("--coupled --routes 10,1k")
             .expect("a plan")
-            .points(500);
+            .points_of(500);
         let counts: Vec<_> = coupled
             .iter()
             .map(|point| (point.routes, point.destinations))
@@ -207,7 +198,7 @@ pub(crate) mod tests {
             ("--goal pdr:1%", true),
             ("--budget 30s", true),
         ] {
-            assert_eq!(plan(words).expect("a plan").search, wanted, "{words}");
+            assert_eq!(plan(words).expect("a plan").scale.search, wanted, "{words}");
         }
     }
 

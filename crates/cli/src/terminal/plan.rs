@@ -187,7 +187,7 @@ pub fn counts(plan: &FibScalePlan) -> String {
         true => "as many as routes".to_owned(),
         false => listed(&plan.destinations),
     };
-    let changes = plan.route_changes.as_ref().map(changes);
+    let changes = plan.largest.route_changes.as_ref().map(changes);
     row("routes", listed(&plan.routes))
         + &row("destinations", destinations)
         + &changes.unwrap_or_default()
@@ -198,7 +198,6 @@ mod tests {
     use super::*;
     use crate::plan::fib_scale_plan_for_tests as scale;
     use crate::plan::tests::plan;
-    use mpps_tables::Table;
 
     #[test]
     fn each_goal_says_how_closely_it_is_found() {
@@ -243,8 +242,7 @@ mod tests {
         );
         let coupled = scale("--coupled --table rib --draw zipf:1").expect("a plan");
         assert!(counts(&coupled).ends_with("destinations as many as routes\n"));
-        let scale = coupled.scale(Table::default());
-        let words = job(&Job::fib_scale(&scale), None, false);
+        let words = job(&Job::fib_scale(&coupled.scale), None, false);
         assert!(
             words.contains("\ntable        rib\nnext hops    64\ndraw         zipf:1\n"),
             "{words}"

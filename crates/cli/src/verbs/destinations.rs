@@ -2,7 +2,7 @@
 //! DUT and counted back, cleared from a bed that stays.
 
 use super::table::reading;
-use crate::args::RouteChangesArg;
+use crate::args::{OutputArgs, RouteChangesArg};
 use crate::plan::{BedChoice, DESTINATIONS, DestinationPlan};
 use crate::record;
 use crate::recorder::Recorder;
@@ -15,6 +15,7 @@ use mpps_lab::fib::ReplayedChanges;
 use mpps_lab::routes::{self, Origin, Routes, draw_up_to};
 use mpps_lab::traffic::Traffic;
 use mpps_method::ChangeSpeed;
+use mpps_tables::Table;
 use std::sync::Arc;
 
 /// Routes of one family, and what was drawn from them.
@@ -76,21 +77,34 @@ type RoutesRead = (Routes, Option<Arc<ReplayedChanges>>);
 ///
 /// # Errors
 /// One line that names the flag, the file and the place in it.
-pub fn read_routes(
-    origin: &Origin,
-    ipv6: bool,
-    keep_martians: bool,
-    quiet: bool,
-) -> Result<Routes> {
-    let routes = origin.routes(ipv6, keep_martians, &mut reading(origin, quiet));
+fn read_routes(plan: &DestinationPlan, ipv6: bool, quiet: bool) -> Result<Routes> {
+    let origin = &plan.origin;
+    let routes = origin.routes(ipv6, plan.keep_martians, &mut reading(origin, quiet));
     Ok(match origin {
         Origin::File(_) => routes.context("--table")?,
         _ => routes?,
     })
 }
 
+/// Reads or makes the largest table of a job whose points have parts of it. A dry run reads a file, as any run would, but
+/// makes up no table.
+///
+/// # Errors
+/// As [`read_routes`].
+pub fn read_table(
+    plan: &DestinationPlan,
+    ipv6: bool,
+    output: &OutputArgs,
+) -> Result<Option<Table>> {
+    if output.dry_run && matches!(plan.origin, Origin::Synthetic { .. }) {
+        return Ok(None);
+    }
+    let routes = read_routes(plan, ipv6, output.quiet)?;
+    Ok(Some(routes.table))
+}
+
 fn read(plan: &DestinationPlan, ipv6: bool, quiet: bool) -> Result<RoutesRead> {
-    let routes = read_routes(&plan.origin, ipv6, plan.keep_martians, quiet)?;
+    let routes = read_routes(plan, ipv6, quiet)?;
     let changes = plan.route_changes.as_ref();
     let changes = changes.map(|asked| read_changes(asked, ipv6, plan.keep_martians));
     Ok((routes, changes.transpose()?.map(Arc::new)))

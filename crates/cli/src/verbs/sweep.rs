@@ -1,22 +1,20 @@
 //! `mpps explain --sweep` and `--paper-tables`: what a frame costs along an axis, and in the published scenarios.
 
 use super::contract::{Measure, Place, ended};
-use super::destinations::read_routes;
+use super::destinations::read_table;
 use super::measure::measure;
 use crate::args::ExplainArgs;
 use crate::exit::Exit;
-use crate::plan::{BedChoice, DestinationPlan, SweepPlan, sweep_steps};
+use crate::plan::{BedChoice, SweepPlan, sweep_steps};
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::explain::sweep::{self, SweepPlan as Swept};
-use mpps_lab::routes::Origin;
 use mpps_lab::traffic::Traffic;
 use mpps_method::sweep::Axis;
 use mpps_record::SweepLine;
 use mpps_report::number;
-use mpps_tables::Table;
 
 /// Runs the verb.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
@@ -24,17 +22,11 @@ pub fn run(args: &ExplainArgs) -> Result<Exit> {
     if let BedChoice::Own(wish) = &plan.bed {
         check_cpus(&plan.offer.swept, wish.on_this_machine()?.cpus.dut.len())?;
     }
-    let mut table = Table::default();
-    // A dry run reads a file, as any run would, but makes up no table.
-    let is_needed = |wanted: &&DestinationPlan| {
-        !args.run.output.dry_run || matches!(wanted.origin, Origin::File(_))
-    };
-    if let Some(wanted) = plan.offer.table.as_ref().filter(is_needed) {
-        let ipv6 = plan.offer.swept.explain.offer.traffic.ipv6;
-        let (keep_martians, quiet) = (wanted.keep_martians, args.run.output.quiet);
-        table = read_routes(&wanted.origin, ipv6, keep_martians, quiet)?.table;
-    }
-    plan.offer.add(table)?;
+    let ipv6 = plan.offer.traffic().ipv6;
+    let wanted = plan.offer.table.as_ref();
+    let table = wanted.map(|wanted| read_table(wanted, ipv6, &args.run.output));
+    plan.offer
+        .add(table.transpose()?.flatten().unwrap_or_default())?;
     measure(&args.run.output, None, plan)
 }
 
