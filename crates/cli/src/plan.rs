@@ -85,14 +85,13 @@ impl<J> Planned<J> {
 }
 
 /// What `mpps throughput` is to do.
+pub type Plan = Planned<Throughput>;
+
+/// What `mpps throughput` is to search for.
 #[derive(Debug)]
-pub struct Plan {
-    /// Where.
-    pub bed: BedChoice,
-    /// What.
+pub struct Throughput {
+    /// The search.
     pub measurement: ThroughputPlan,
-    /// Routes to load into the DUT, and destinations to draw from them.
-    pub destinations: Option<DestinationPlan>,
     /// What every result is expected to reach.
     pub expect_min: Option<Rate>,
 }
@@ -162,12 +161,11 @@ impl Plan {
     /// What the arguments mean.
     pub fn new(args: &ThroughputArgs) -> Result<Self> {
         let sending = Sending::new(&args.sent, &args.place, Some(&args.pair))?;
-        Ok(Self {
+        let offer = Throughput {
             measurement: sending.measurement(&args.search)?,
-            bed: sending.bed,
-            destinations: sending.destinations,
             expect_min: args.search.expect_min,
-        })
+        };
+        Ok(sending.planned(offer))
     }
 }
 

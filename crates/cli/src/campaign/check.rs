@@ -253,9 +253,8 @@ fn read(cell: &Cell, typed: &[String]) -> Result<(Verb, Vec<OsString>)> {
 fn planned(verb: &Verb, typed: &[OsString]) -> Result<(Vec<BedChoice>, Span)> {
     let (bed, sizes, each) = match verb {
         Verb::Throughput(args) => {
-            let Plan {
-                bed, measurement, ..
-            } = Plan::new(args)?;
+            let Planned { bed, offer, .. } = Plan::new(args)?;
+            let measurement = offer.measurement;
             let unlimited = times(SEARCH_TRIALS, measurement.search.final_trial());
             let each = measurement.budget.unwrap_or(unlimited);
             (bed, measurement.sizes.len(), each)

@@ -32,7 +32,8 @@ fn refusal(words: &str) -> String {
 }
 
 fn names(plan: &Plan) -> Vec<String> {
-    plan.measurement
+    plan.offer
+        .measurement
         .sizes
         .iter()
         .map(ToString::to_string)
@@ -43,7 +44,7 @@ fn names(plan: &Plan) -> Vec<String> {
 fn without_arguments_three_sizes_are_measured() {
     let plan = plan("");
     assert_eq!(names(&plan), ["64", "imix", "1518"]);
-    let measurement = &plan.measurement;
+    let measurement = &plan.offer.measurement;
     let SearchPlan::Mlr {
         goals,
         trials_at_most: 25,
@@ -67,7 +68,7 @@ fn without_arguments_three_sizes_are_measured() {
 fn ipv6_has_usual_sizes_that_fit_it() {
     let plan = plan("-6");
     assert_eq!(names(&plan), ["78", "imix6", "1518"]);
-    assert!(plan.measurement.traffic.ipv6);
+    assert!(plan.offer.measurement.traffic.ipv6);
 }
 
 #[test]
@@ -80,7 +81,7 @@ fn imix_means_the_mix_that_fits_the_headers() {
     ] {
         assert_eq!(names(&plan(words)), expected, "{words}");
     }
-    let sizes = &plan("-6 --frame imix").measurement.sizes;
+    let sizes = &plan("-6 --frame imix").offer.measurement.sizes;
     let written = FrameSpec::parse_list("mix:78=7,594=4,1518=1").expect("a mix");
     assert_eq!(sizes[0].schedule(1, 100), written[0].schedule(1, 100));
 }
@@ -88,7 +89,7 @@ fn imix_means_the_mix_that_fits_the_headers() {
 #[test]
 fn the_rfcs_rule_and_published_steps_can_be_asked_for() {
     let plan = plan("--trials-per-load 1 --accept all --resolution 50000 --time 30 --flows 32");
-    let measurement = &plan.measurement;
+    let measurement = &plan.offer.measurement;
     let expected = SearchPlan::Bisection {
         trial: Span::from_millis(30_000),
         resolution: Resolution::StepFps(50_000.0),
@@ -100,7 +101,7 @@ fn the_rfcs_rule_and_published_steps_can_be_asked_for() {
 }
 
 fn search_of(words: &str) -> SearchPlan {
-    plan(words).measurement.search
+    plan(words).offer.measurement.search
 }
 
 fn goals(words: &str) -> Vec<SearchGoal> {
@@ -187,7 +188,7 @@ fn trials_of_a_minute_ask_for_a_throughput() {
 fn a_simulated_pair_takes_the_beds_place() {
     let plan = plan("--simulate capacity=1M --expect-min 900k");
     assert!(matches!(plan.bed, BedChoice::Simulated(pair) if pair.capacity.fps() == 1e6));
-    assert_eq!(plan.expect_min.map(Rate::fps), Some(900_000.0));
+    assert_eq!(plan.offer.expect_min.map(Rate::fps), Some(900_000.0));
 }
 
 #[test]
@@ -200,14 +201,17 @@ fn a_receiver_is_where_it_was_asked_for() {
             Some(ReceiverPlace::Port),
         ),
     ] {
-        assert_eq!(plan(words).measurement.receiver, place, "{words}");
+        assert_eq!(plan(words).offer.measurement.receiver, place, "{words}");
     }
 }
 
 #[test]
 fn a_low_maximum_takes_the_minimum_with_it() {
-    assert_eq!(plan("--max-rate 5k").measurement.minimum.fps(), 500.0);
-    assert_eq!(plan("--max-rate 1M").measurement.minimum.fps(), 10_000.0);
+    assert_eq!(plan("--max-rate 5k").offer.measurement.minimum.fps(), 500.0);
+    assert_eq!(
+        plan("--max-rate 1M").offer.measurement.minimum.fps(),
+        10_000.0
+    );
 }
 
 #[test]
@@ -236,8 +240,8 @@ fn a_frame_that_needs_another_port_is_refused() {
     assert_eq!(names(&plan("--frame 3400")), ["3400"]);
     let jumbo = plan("--frame 9000,mix:64=1,9216=1 --port af-packet");
     assert_eq!(names(&jumbo), ["9000", "mix:64=1,9216=1"]);
-    assert_eq!(jumbo.measurement.traffic.port, PortKind::AfPacket);
-    assert_eq!(plan("").measurement.traffic.port, PortKind::Xdp);
+    assert_eq!(jumbo.offer.measurement.traffic.port, PortKind::AfPacket);
+    assert_eq!(plan("").offer.measurement.traffic.port, PortKind::Xdp);
 }
 
 #[test]

@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn each_goal_says_how_closely_it_is_found() {
-        let measurement = plan("--preset csit").measurement;
+        let measurement = plan("--preset csit").offer.measurement;
         let words = how(&Job::throughput(&measurement, None));
         assert!(
             words.contains("ceiling\nresolution   0.5 % of the rate, 0.5 % of the rate\n"),
@@ -214,7 +214,7 @@ mod tests {
         let lines = |flags: &str| {
             let plan = plan(&format!("{flags} --external eth1,eth2"));
             assert!(plan.bed.asks_ports());
-            let planned = Job::throughput(&plan.measurement, None).before_ports();
+            let planned = Job::throughput(&plan.offer.measurement, None).before_ports();
             let words = job(&planned, None, false);
             let wanted = |line: &&str| line.starts_with("ports") || line.starts_with("link");
             let lines = words.lines().filter(wanted).map(str::to_owned);

@@ -3,10 +3,9 @@
 use super::contract::{Measure, Place};
 use super::measure::measure;
 use super::reset::Reset;
-use super::throughput::Throughput;
 use crate::args::SuiteArgs;
 use crate::exit::Exit;
-use crate::plan::{self, PartPlan, Suite};
+use crate::plan::{self, PartPlan, Suite, Throughput};
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Error, Result};
@@ -75,7 +74,10 @@ impl Measure for Suite {
 /// A part as its verb measures it.
 fn measured(plan: PartPlan) -> Box<dyn Measure> {
     match plan {
-        PartPlan::Throughput(plan) => Box::new(Throughput(plan, None)),
+        PartPlan::Throughput(measurement) => Box::new(Throughput {
+            measurement,
+            expect_min: None,
+        }),
         PartPlan::Latency(plan) => Box::new(plan),
         PartPlan::Loss(plan) => Box::new(plan),
         PartPlan::Burst(plan) => Box::new(plan),

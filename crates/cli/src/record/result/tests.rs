@@ -6,7 +6,7 @@ use mpps_method::{
 };
 
 fn line(finding: &Finding, words: &str) -> ResultLine {
-    result_line(finding, &plan(words).measurement, StandsOn::default())
+    result_line(finding, &plan(words).offer.measurement, StandsOn::default())
 }
 
 /// A second at 1 Mfps without loss, the DUT half busy.
@@ -59,7 +59,7 @@ fn finding(limited_by: LimitedBy) -> Finding {
         forwarding_limit: None,
         saturated: Saturated::default(),
         receiver: None,
-        frames: plan("--frame 64").measurement.sizes.remove(0),
+        frames: plan("--frame 64").offer.measurement.sizes.remove(0),
         goal: None,
         conditional_throughput: Some(trial.offered),
         irregular: None,

@@ -12,7 +12,7 @@ use mpps_record::{Bed, Doubt, ResultLine, SetUpScript};
 /// A run of the plan with these words, of a simulated pair.
 fn simulated(words: &str) -> RunLine {
     let (plan, pair) = (
-        plan(words).measurement,
+        plan(words).offer.measurement,
         Properties::ideal(Rate::from_fps(1e6)),
     );
     let job = Job::throughput(&plan, None);
