@@ -1,6 +1,6 @@
 //! The bursts of `mpps back-to-back`: a sentence for each frame size, then its searches.
 
-use super::doubts::Doubted;
+use super::doubts::{Doubted, SIZES};
 use super::{grouped, part};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
@@ -22,7 +22,7 @@ impl Outcome for Vec<BurstLine> {
             text += &part("Frames\n", HEAD, rows, &[]);
             text += &remarks(size);
         }
-        text + &Doubted::new(self).lines(verbose)
+        text + &Doubted::new(SIZES, self).lines(verbose)
     }
 
     /// No burst that was too long is an answer too.

@@ -56,9 +56,8 @@ pub fn comparison(line: &ComparisonLine, verbose: bool) -> String {
     }));
     text.extend(line.why.as_ref().map(|why| format!("cut short: {why}\n")));
     let doubted = Doubted {
-        noun: "comparisons",
         named_max: 1,
-        ..Doubted::new([line])
+        ..Doubted::new("comparisons", [line])
     };
     text + &doubted.lines(verbose)
 }

@@ -11,6 +11,9 @@ const LINES_MAX: usize = 8;
 
 /// Columns of a doubt without `--verbose`.
 const WIDTH: usize = 100;
+const HEADING: &str = "\nDoubts\n";
+/// What most lines are together.
+pub const SIZES: &str = "frame sizes";
 
 /// What was seen, in so many columns: all of it, or its first clause, or that one up to a
 /// parenthesis, or its first words.
@@ -42,11 +45,11 @@ pub struct Doubted<'a> {
 }
 
 impl<'a> Doubted<'a> {
-    /// Of frame sizes, of which the text above says nothing yet.
-    pub fn new<L: Answer + 'a>(lines: impl IntoIterator<Item = &'a L>) -> Self {
+    /// Of lines, of which the text above says nothing yet.
+    pub fn new<L: Answer + 'a>(noun: &'static str, lines: impl IntoIterator<Item = &'a L>) -> Self {
         Self {
             subjects: lines.into_iter().map(Answer::doubted).collect(),
-            noun: "frame sizes",
+            noun,
             named_max: 5,
             said: Vec::new(),
         }
@@ -70,10 +73,8 @@ impl<'a> Doubted<'a> {
             .filter_map(|one| one.doubt.footnote.as_deref());
         let footnotes = footnotes.collect::<Vec<_>>().join(", ");
         raised.retain(|raised| raised.doubt.footnote.is_none());
-        let mut text = String::new();
-        if !raised.is_empty() {
-            text.push_str("\nDoubts\n");
-        }
+        let heading = if raised.is_empty() { "" } else { HEADING };
+        let mut text = heading.to_owned();
         for Raised { seen, .. } in raised.iter().take(LINES_MAX) {
             let (what, first) = &seen[0];
             let similar: Vec<_> = seen[1..].iter().flat_map(|(_, all)| all.clone()).collect();
@@ -95,10 +96,8 @@ impl<'a> Doubted<'a> {
 
     /// Each with why it matters and what to do next.
     fn in_full(&self, raised: &[Raised<'_>]) -> String {
-        let mut text = String::new();
-        if !raised.is_empty() {
-            text.push_str("\nDoubts\n");
-        }
+        let heading = if raised.is_empty() { "" } else { HEADING };
+        let mut text = heading.to_owned();
         for Raised { doubt, seen, .. } in raised {
             for (what, subjects) in seen.iter().take(LINES_MAX) {
                 let _ = writeln!(text, "- {what}{}", self.among(subjects, &[]));

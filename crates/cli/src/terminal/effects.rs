@@ -24,11 +24,7 @@ impl Outcome for Vec<EffectsLine> {
             text += &format!("{}\n\n{machine}\n\n", title(line));
             text += &effects(line, verbose);
         }
-        let doubted = Doubted {
-            noun: "runs",
-            ..Doubted::new(self)
-        };
-        text + &doubted.lines(verbose)
+        text + &Doubted::new("runs", self).lines(verbose)
     }
 
     /// Effects with their intervals, the largest first.

@@ -1,6 +1,6 @@
 //! The profiles of `mpps explain`: a sentence for each frame size, then its time by stage and by cause.
 
-use super::doubts::Doubted;
+use super::doubts::{Doubted, SIZES};
 use super::explained_against::explained_against;
 use super::part_table::tables;
 use super::watched::page;
@@ -18,7 +18,7 @@ impl Outcome for Vec<ProfileLine> {
         for size in self {
             text += &size_text(size, verbose);
         }
-        text + &Doubted::new(self).lines(verbose)
+        text + &Doubted::new(SIZES, self).lines(verbose)
     }
 
     /// A size without a load has nothing to show, and set-ups with too few pairs were not compared.

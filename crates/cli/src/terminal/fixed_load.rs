@@ -56,9 +56,8 @@ pub fn fixed_load(loads: &[LoadLine], trials: &[TrialLine], verbose: bool) -> St
         }
     }
     let doubted = Doubted {
-        noun: "loads",
         named_max: 1,
-        ..Doubted::new(loads)
+        ..Doubted::new("loads", loads)
     };
     text + &doubted.lines(verbose)
 }

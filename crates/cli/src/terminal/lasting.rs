@@ -1,6 +1,6 @@
 //! The lasting overloads of `mpps loss --overload`: a sentence for each frame size, then its seconds.
 
-use super::doubts::Doubted;
+use super::doubts::{Doubted, SIZES};
 use super::{grouped, part};
 use crate::exit::Exit;
 use crate::outcome::{Outcome, machine, worst};
@@ -35,7 +35,7 @@ impl Outcome for Vec<OverloadLine> {
             text += &part("", HEAD, rows, &[]);
             text += &remarks(size);
         }
-        text + &Doubted::new(self).lines(verbose)
+        text + &Doubted::new(SIZES, self).lines(verbose)
     }
 
     /// What was forwarded in one undisturbed second is something.

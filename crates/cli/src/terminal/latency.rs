@@ -1,6 +1,6 @@
 //! The latencies of `mpps latency`: a sentence for each frame size, then its table.
 
-use super::doubts::Doubted;
+use super::doubts::{Doubted, SIZES};
 use super::part;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
@@ -28,7 +28,7 @@ impl Outcome for Vec<LatencyLine> {
             text += &remarks(size);
         }
         let known = |size: &&LatencyLine| !size.loads.is_empty() || !size.doubts.is_empty();
-        text + &Doubted::new(self.iter().filter(known)).lines(verbose)
+        text + &Doubted::new(SIZES, self.iter().filter(known)).lines(verbose)
     }
 
     /// A load that the tester cannot offer is shown as such, unless it is all that there is.

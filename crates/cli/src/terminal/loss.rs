@@ -44,10 +44,9 @@ impl Outcome for Vec<CurveLine> {
         }
         let known = |curve: &&CurveLine| !curve.loads.is_empty() || !curve.doubts.is_empty();
         let doubted = Doubted {
-            noun: "curves",
             // By the line of the machine, and by the remarks.
             said: vec![SIMULATED, LOST_DISTURBED],
-            ..Doubted::new(self.iter().filter(known))
+            ..Doubted::new("curves", self.iter().filter(known))
         };
         text + &doubted.lines(verbose)
     }

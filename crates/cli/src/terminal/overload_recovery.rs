@@ -1,6 +1,6 @@
 //! The recoveries of `mpps recovery`: a sentence for each frame size, then its trials.
 
-use super::doubts::Doubted;
+use super::doubts::{Doubted, SIZES};
 use super::{grouped, part};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
@@ -21,7 +21,7 @@ impl Outcome for Vec<RecoveryLine> {
             text += &part("", HEAD, size.trials.iter().map(row), &[1, 4]);
             text += &remarks(size.trials.iter(), size.why.as_ref(), verbose);
         }
-        text + &Doubted::new(self).lines(verbose)
+        text + &Doubted::new(SIZES, self).lines(verbose)
     }
 
     /// One trial that says something is enough.

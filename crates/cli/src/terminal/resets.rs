@@ -22,11 +22,7 @@ impl Outcome for Vec<ResetLine> {
             let tried = line.trials.iter().map(|trial| &trial.tried);
             text += &remarks(tried, line.why.as_ref(), verbose);
         }
-        let doubted = Doubted {
-            noun: "resets",
-            ..Doubted::new(self)
-        };
-        text + &doubted.lines(verbose)
+        text + &Doubted::new("resets", self).lines(verbose)
     }
 
     /// As of recoveries.

@@ -30,11 +30,7 @@ impl Outcome for Vec<SweepLine> {
                 text += &prose(&format!("\n{remark}\n"));
             }
         }
-        let doubted = Doubted {
-            noun: "sweeps",
-            ..Doubted::new(self)
-        };
-        text + &doubted.lines(verbose)
+        text + &Doubted::new("sweeps", self).lines(verbose)
     }
 
     /// A sweep that was cut short, or has no point, may do better another time.
