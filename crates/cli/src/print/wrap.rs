@@ -1,6 +1,7 @@
 //! Prose within the terminal's width; tables as they are. Where stdout is no terminal nothing is broken: there a fact
 //! is a line, for `grep` and `diff`.
 
+use std::fmt::Display;
 use std::io::IsTerminal;
 
 /// Longer lines are hard to read, however wide the terminal.
@@ -35,6 +36,11 @@ fn width() -> Option<usize> {
 /// Breaks the lines of prose between tables.
 pub fn prose(text: &str) -> String {
     wrap(text, PROSE)
+}
+
+/// A paragraph of it, behind an empty line.
+pub fn paragraph(text: impl Display) -> String {
+    prose(&format!("\n{text}\n"))
 }
 
 /// Breaks lines longer than `width` columns between words.

@@ -1,7 +1,7 @@
 //! What `mpps tune measure` found: a sentence for each setting, the largest effect first.
 
 use super::doubts::Doubted;
-use super::wrap::prose;
+use super::wrap::{paragraph, prose};
 use crate::exit::Exit;
 use crate::outcome::{Outcome, View, machine};
 use anyhow::Result;
@@ -60,15 +60,14 @@ fn effects(line: &EffectsLine, verbose: bool) -> String {
         let columns: Vec<_> = measured.iter().filter(is_column).copied().collect();
         let pairs: Vec<_> = line.interactions().collect();
         let told = screened(screen, &columns, pairs.len());
-        text += &prose(&format!("\n{told}\n"));
+        text += &paragraph(told);
         for one in pairs {
             text += &prose(&format!("{}\n", interaction(one, verbose)));
         }
     }
     let refused = (line.not_together.iter()).map(|why| format!("not measured together: {why}"));
-    for told in line.together.iter().map(Together::sentence).chain(refused) {
-        text += &prose(&format!("\n{told}\n"));
-    }
+    let together = line.together.iter().map(Together::sentence);
+    text.extend(together.chain(refused).map(paragraph));
     let is_shown = verbose || line.named;
     if is_shown && !others.is_empty() {
         text.push('\n');
@@ -88,11 +87,10 @@ fn effects(line: &EffectsLine, verbose: bool) -> String {
         );
     }
     let within = percent(line.within_share);
-    let note = format!(
-        "\nThe intervals of all {} comparisons together hold in 19 of 20 runs. Differences below {within} need not be found. A placebo cannot act: what it shows is the machine.\n",
+    text += &paragraph(format!(
+        "The intervals of all {} comparisons together hold in 19 of 20 runs. Differences below {within} need not be found. A placebo cannot act: what it shows is the machine.",
         line.tests
-    );
-    text += &prose(&note);
+    ));
     text.extend(line.why.as_ref().map(|why| format!("cut short: {why}\n")));
     text
 }

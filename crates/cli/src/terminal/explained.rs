@@ -4,7 +4,7 @@ use super::doubts::{Doubted, SIZES};
 use super::explained_against::explained_against;
 use super::part_table::tables;
 use super::watched::page;
-use super::wrap::prose;
+use super::wrap::paragraph;
 use super::{headed, part};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
@@ -40,11 +40,11 @@ fn size_text(size: &ProfileLine, verbose: bool) -> String {
     let limit = size.limit_text.as_deref().unwrap_or_default();
     let mut text = match (size.loads.first(), &size.against) {
         (Some(saturated), Some(against)) => {
-            explained_against(size, saturated, against, verbose) + &prose(&format!("\n{limit}.\n"))
+            explained_against(size, saturated, against, verbose) + &paragraph(format!("{limit}."))
         }
         (Some(saturated), None) => {
             let wire = size.wire.as_deref();
-            prose(&format!("\n{}.\n", profile::sentence(size)))
+            paragraph(profile::sentence(size) + ".")
                 + &tables(
                     saturated,
                     wire.map(|wire| &wire.load),
@@ -58,9 +58,7 @@ fn size_text(size: &ProfileLine, verbose: bool) -> String {
         text += &loads(&size.loads);
     }
     text += &size.evidence.as_ref().map_or(String::new(), evidence);
-    for line in remarks(size) {
-        text += &prose(&format!("\n{line}\n"));
-    }
+    text.extend(remarks(size).into_iter().map(paragraph));
     text
 }
 
@@ -112,13 +110,10 @@ fn evidence(found: &Evidence) -> String {
     let head = "dropped at;reason;frames;of all";
     text += &part("", head, drops, &[0, 1]);
     if let Some(locked) = &found.locks_in {
-        let line = format!(
-            "\nMost time in locks: {:.0} ns, in {}.\n",
-            locked.ns.median, locked.part
-        );
-        text += &prose(&line);
+        let (ns, part) = (locked.ns.median, &locked.part);
+        text += &paragraph(format!("Most time in locks: {ns:.0} ns, in {part}."));
     }
-    text + &prose(&format!("\n{}\n", hardware(&found.hardware)))
+    text + &paragraph(hardware(&found.hardware))
 }
 
 /// What the PMU counted for a frame, and power.

@@ -1,7 +1,7 @@
 //! What one set-up takes more than another that took turns with it, by stage and by cause.
 
 use super::columns;
-use super::wrap::prose;
+use super::wrap::paragraph;
 use mpps_record::{PartChange, PartCost, ProfileLine, ProfiledAgainst, ProfiledLoad};
 use mpps_report::stage::is_beds;
 use mpps_report::{number, profile_change};
@@ -18,8 +18,8 @@ pub fn explained_against(
     verbose: bool,
 ) -> String {
     let frame = number::frame(&size.frame);
-    let told = format!("\n{frame}: {}.\n", profile_change::against(against));
-    let mut text = prose(&told);
+    let told = profile_change::against(against);
+    let mut text = paragraph(format!("{frame}: {told}."));
     let Some(change) = &against.change else {
         return text;
     };
@@ -46,11 +46,10 @@ pub fn explained_against(
     }
     let pairs = &against.pairs;
     let left_out = pairs.disturbed + pairs.distance + pairs.not_overloaded;
-    let foot = format!(
-        "\n*: the bed's own. Intervals of all stages hold together in 19 of 20 comparisons, and those of all causes. {} pairs of neighbouring trials count, {left_out} do not.\n",
+    text + &paragraph(format!(
+        "*: the bed's own. Intervals of all stages hold together in 19 of 20 comparisons, and those of all causes. {} pairs of neighbouring trials count, {left_out} do not.",
         pairs.counted
-    );
-    text + &prose(&foot)
+    ))
 }
 
 fn row(change: &PartChange, own: f64, base: f64) -> [String; 6] {

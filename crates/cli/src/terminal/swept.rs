@@ -3,7 +3,7 @@
 use super::columns;
 use super::columns::names;
 use super::doubts::Doubted;
-use super::wrap::prose;
+use super::wrap::{paragraph, prose};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 use mpps_record::{Run, SweepLine};
@@ -26,9 +26,7 @@ impl Outcome for Vec<SweepLine> {
                 true => tables(line),
                 false => points(line),
             };
-            for remark in sweep::remarks(line) {
-                text += &prose(&format!("\n{remark}\n"));
-            }
+            text.extend(sweep::remarks(line).into_iter().map(paragraph));
         }
         text + &Doubted::new("sweeps", self).lines(verbose)
     }
@@ -61,7 +59,7 @@ fn tables(line: &SweepLine) -> String {
         let rows: Vec<_> = std::iter::once(table.head).chain(table.rows).collect();
         text += &format!("\n{title}\n\n{}", columns(&rows, &[0]));
         if !note.is_empty() {
-            text += &prose(&format!("\n{note}\n"));
+            text += &paragraph(note);
         }
     }
     text

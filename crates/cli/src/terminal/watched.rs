@@ -3,7 +3,7 @@
 
 use super::headed;
 use super::part_table::tables;
-use super::wrap::prose;
+use super::wrap::paragraph;
 use mpps_record::{
     CpuLedger, ProfileLine, ProfiledLoad, Watched, WatchedCpu, WatchedLink, WatchedQueue,
 };
@@ -22,16 +22,14 @@ const DUE_MIN: f64 = 0.98;
 /// The page: traffic and cost, limit, CPUs, interfaces, drops, the parts of a frame's cost, other tasks, what to doubt.
 pub fn page(line: &ProfileLine, watched: &Watched, verbose: bool) -> String {
     let [traffic, limit] = sentences(line, watched);
-    let mut text = prose(&format!("\n{traffic}\n{limit}\n"));
+    let mut text = paragraph(format!("{traffic}\n{limit}"));
     for table in counts(watched, verbose) {
         text += &format!("\n{table}");
     }
     if let Some(load) = split(line) {
         text += &tables(load, None, None, verbose);
     }
-    for remark in remarks(line, watched) {
-        text += &prose(&format!("\n{remark}\n"));
-    }
+    text.extend(remarks(line, watched).into_iter().map(paragraph));
     text
 }
 
