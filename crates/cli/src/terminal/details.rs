@@ -93,7 +93,7 @@ fn link(row: &Row<'_>, speed: Option<LinkSpeed>) -> Option<String> {
 
 /// Why frames were lost, what the DUT does with a fifth of its CPU left, and how evenly frames were sent.
 fn reasons(rows: &[Row<'_>]) -> String {
-    let said = rows.iter().flat_map(|row| {
+    once(rows.iter().flat_map(|row| {
         let (frame, subject) = (&row.frame, &row.subject);
         let why = row.why_lost.as_ref().map(|why| {
             // The oldest records have the load that failed only.
@@ -108,13 +108,12 @@ fn reasons(rows: &[Row<'_>]) -> String {
         let even = row.evenness.as_ref();
         let even = even.map(|even| format!("{subject}: sent: {}\n", evenness(even)));
         why.into_iter().chain(room).chain(even)
-    });
-    once(said)
+    }))
 }
 
 /// The forwarding rate at maximum offered load. The maximum forwarding rate may be that of a lower load.
 fn at_most(rows: &[Row<'_>]) -> String {
-    let told = rows.iter().filter_map(|row| {
+    once(rows.iter().filter_map(|row| {
         let most = row.overload.at_most.as_ref()?;
         let Interval { low, median, high } = most.forwarding_fps;
         let [low, median, high] = [low, median, high].map(from_fps);
@@ -123,13 +122,12 @@ fn at_most(rows: &[Row<'_>]) -> String {
             row.frame,
             from_fps(most.offered_fps.median)
         ))
-    });
-    once(told)
+    }))
 }
 
 /// The parts of a frame's cost with their intervals.
 fn costs(rows: &[Row<'_>]) -> String {
-    let told = rows.iter().filter_map(|row| {
+    once(rows.iter().filter_map(|row| {
         let cost = row.overload.cost.as_ref()?;
         let ns = |Interval { low, median, high }: Interval<f64>| {
             format!("{median:.0} ns ({low:.0} to {high:.0})")
@@ -142,13 +140,12 @@ fn costs(rows: &[Row<'_>]) -> String {
             "{}: a frame costs the router {router}, the bed {bed}\n",
             row.frame
         ))
-    });
-    once(told)
+    }))
 }
 
 /// What the receiver at the exit costs the router's CPU, and how that was timed.
 fn exit_programs(rows: &[Row<'_>]) -> String {
-    let told = rows.iter().filter_map(|row| {
+    once(rows.iter().filter_map(|row| {
         let ns = row.overload.exit_program_ns?;
         let more = row.overload.exit_program_more_ns;
         let more = more.map_or(String::new(), |more| {
@@ -162,8 +159,7 @@ fn exit_programs(rows: &[Row<'_>]) -> String {
              timed it in trials of its own, with about one reading of the clock{more}\n",
             row.frame
         ))
-    });
-    once(told)
+    }))
 }
 
 fn ceilings(rows: &[Row<'_>], place: Option<&Place>) -> String {
@@ -226,6 +222,12 @@ fn rounded(ns: u64) -> Span {
 /// A rate of a record.
 fn from_fps(fps: u64) -> Rate {
     Rate::from_fps(fps as f64)
+}
+
+/// `new flows/s: 64: 1 000, imix: 900`; nothing without any.
+pub(super) fn listed(what: &str, each: impl Iterator<Item = String>) -> Option<String> {
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| format!("{what}: {}", each.join(", ")))
 }
 
 /// Several goals of one size have these in common: each line once.

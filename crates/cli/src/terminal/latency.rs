@@ -1,5 +1,6 @@
 //! The latencies of `mpps latency`: a sentence for each frame size, then its table.
 
+use super::details::listed;
 use super::doubts::{Doubted, SIZES};
 use super::part;
 use crate::exit::Exit;
@@ -121,13 +122,8 @@ fn remarks(size: &LatencyLine) -> String {
     );
     let of_router = longest(size, "router", |load| Some(&load.router));
     let stalls = [of_router, longest(size, "bed", |load| load.bed.as_ref())];
-    let stalls: Vec<String> = stalls.into_iter().flatten().collect();
-    if !stalls.is_empty() {
-        lines.push(format!(
-            "longest stall or slow time of a CPU: {}",
-            stalls.join(", ")
-        ));
-    }
+    let stalls = stalls.into_iter().flatten();
+    lines.extend(listed("longest stall or slow time of a CPU", stalls));
     lines.extend(size.loads.iter().flat_map(|load| left_out(size, load)));
     lines.extend(size.why.as_ref().map(|why| format!("cut short: {why}")));
     lines.iter().map(|line| format!("{line}\n")).collect()

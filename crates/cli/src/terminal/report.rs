@@ -1,6 +1,6 @@
 //! What a person reads when a measurement has ended: a sentence a frame size, one table, the doubts that change it.
 
-use super::details::{details, once};
+use super::details::{details, listed, once};
 use super::doubts::Doubted;
 use super::{Reading, Row, error, fitted, grouped, table};
 use crate::exit::Exit;
@@ -70,7 +70,7 @@ impl Report<'_> {
     }
 
     /// In which state the machine was.
-    fn state_note(&self) -> String {
+    fn state_note(&self) -> Option<String> {
         let tens = |ns: f64| (ns / 10.0).round() * 10.0;
         let work = |row: &Row<'_>| row.overload.max_forwarding_work_ns.map(tens);
         let state = |row: &Row<'_>| {
@@ -78,26 +78,17 @@ impl Report<'_> {
             let work = work(row).map_or(String::new(), |ns| format!("/{ns:.0}"));
             Some(format!("{apart:.0}{work} ns ({})", row.subject))
         };
-        let states: Vec<String> = self.rows.iter().filter_map(state).collect();
         let and_work = match self.rows.iter().any(|row| work(row).is_some()) {
             true => "/fixed work",
             false => "",
         };
-        match states.is_empty() {
-            true => String::new(),
-            false => format!(
-                "state of the machine (CPU distance{and_work}): {}\n",
-                states.join(", ")
-            ),
-        }
+        let what = format!("state of the machine (CPU distance{and_work})");
+        listed(&what, self.rows.iter().filter_map(state)).map(|states| states + "\n")
     }
 
     /// What the columns stand for, and what a rate means little without.
     fn notes(&self) -> String {
-        let mut text = String::new();
-        text.push_str(&self.bed_note());
-        text.push_str(&self.state_note());
-        text + &self.traffic_notes()
+        self.bed_note() + &self.state_note().unwrap_or_default() + &self.traffic_notes()
     }
 
     /// What the bed's part of a frame's cost is made of.
@@ -135,10 +126,8 @@ impl Report<'_> {
             let new = grouped(row.new_flows_per_s?.round() as u64);
             Some(format!("{}: {new}", row.frame))
         };
-        let each: Vec<String> = self.rows.iter().filter_map(new).collect();
-        if !each.is_empty() {
-            let _ = writeln!(text, "new flows/s: {}", each.join(", "));
-        }
+        let new_flows = listed("new flows/s", self.rows.iter().filter_map(new));
+        text.extend(new_flows.map(|flows| flows + "\n"));
         let plan = self.run.map(|run| &run.plan);
         if let Some(destinations) = plan.and_then(|plan| plan.traffic.destinations.as_ref()) {
             let count = grouped(destinations.distinct);

@@ -1,6 +1,7 @@
 //! A look at a host at its work: the page of `mpps explain --cpus` and `mpps top --once`, and the same tables on the screen
 //! of `mpps top`.
 
+use super::details::listed;
 use super::headed;
 use super::part_table::tables;
 use super::wrap::paragraph;
@@ -176,13 +177,8 @@ pub(super) fn remarks(line: &ProfileLine, watched: &Watched) -> Vec<String> {
     let share = |task: &mpps_record::WatchedTask| {
         format!("{} {}", task.name, number::percent(task.cpu_share))
     };
-    let tasks: Vec<String> = watched.tasks.iter().map(share).collect();
-    if !tasks.is_empty() {
-        let tasks = tasks.join(", ");
-        told.push(format!(
-            "Other tasks took these shares of one CPU: {tasks}."
-        ));
-    }
+    let what = "Other tasks took these shares of one CPU";
+    told.extend(listed(what, watched.tasks.iter().map(share)).map(|tasks| tasks + "."));
     for cpu in &watched.cpus {
         if cpu.backlog_drops + cpu.squeezed > 0 {
             told.push(format!(
