@@ -15,7 +15,7 @@ pub fn beds(beds: &[BedState]) -> String {
         let (state, netns) = (state(bed), netns(bed).join(" "));
         [bed.name.as_str(), state, front, &netns].map(str::to_owned)
     };
-    columns(&beds.iter().map(row).collect::<Vec<_>>(), &[0, 1, 2, 3])
+    columns(beds.iter().map(row), &[0, 1, 2, 3])
 }
 
 /// What is to be known of a bed: whether it may be used, and if not, what to run.

@@ -21,15 +21,14 @@ pub fn campaign_ended(campaign: &CampaignRun<'_>) -> String {
         let (verdict, id) = (judged.verdict.to_string(), &judged.claim.id);
         [verdict, format!("{id}: {}", judged.reason())]
     };
-    let claims: Vec<_> = campaign.claims().iter().map(told).collect();
     let counted = campaign.counted_claims();
     let counted = counted.map(|counted| format!("\n{counted}\n"));
     let text = format!(
         "{}\n{}{}{}",
         campaign.counted(),
-        columns(&failed.collect::<Vec<_>>(), &[0, 1]),
+        columns(failed, &[0, 1]),
         counted.unwrap_or_default(),
-        columns(&claims, &[0, 1])
+        columns(campaign.claims().iter().map(told), &[0, 1])
     );
     prose(&text)
 }

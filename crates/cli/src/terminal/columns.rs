@@ -11,10 +11,10 @@ pub fn headed<const N: usize>(
     rows: impl IntoIterator<Item = [String; N]>,
     left: &[usize],
 ) -> String {
-    let mut all = vec![names(head)];
-    debug_assert_eq!(all[0].len(), N, "{head}");
-    all.extend(rows.into_iter().map(Vec::from));
-    columns(&all, left)
+    let head = names(head);
+    debug_assert_eq!(head.len(), N, "{head:?}");
+    let rows = rows.into_iter().map(Vec::from);
+    columns(std::iter::once(head).chain(rows), left)
 }
 
 /// The same behind an empty line and a title; nothing without rows.
@@ -32,7 +32,8 @@ pub fn part<const N: usize>(
 }
 
 /// The rows, the head first; `left` names the columns of words.
-pub fn columns<R: AsRef<[String]>>(rows: &[R], left: &[usize]) -> String {
+pub fn columns<R: AsRef<[String]>>(rows: impl IntoIterator<Item = R>, left: &[usize]) -> String {
+    let rows: Vec<R> = rows.into_iter().collect();
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.as_ref().get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -41,7 +42,7 @@ pub fn columns<R: AsRef<[String]>>(rows: &[R], left: &[usize]) -> String {
         .map(width)
         .collect();
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let cells = row.as_ref().iter().zip(&widths).enumerate();
         let line: Vec<String> = cells
             .map(|(column, (cell, &width))| {

@@ -51,13 +51,8 @@ pub fn fib_scale(rows: &[ScaleRow<'_>], run: Option<&RunLine>) -> String {
     if search.is_some() || rows.iter().any(|row| row.result.is_some()) {
         head += ";without loss;limited by";
     }
-    let mut cells = vec![names(&head)];
-    cells.extend(rows.iter().map(row));
-    text.push('\n');
-    text += &columns(&cells, &[0, 1]);
-    text.push('\n');
-    text += &remarks(rows);
-    text
+    let cells = std::iter::once(names(&head)).chain(rows.iter().map(row));
+    text + &format!("\n{}\n{}", columns(cells, &[0, 1]), remarks(rows))
 }
 
 /// What a reader of the rows must not overlook.

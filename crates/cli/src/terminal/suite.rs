@@ -152,9 +152,9 @@ fn left_out<T>(
 /// A row a frame size, with the columns of the parts that were asked for.
 fn summary(run: &Run) -> String {
     let (table, notes) = mpps_report::suite(run);
-    let rows: Vec<Vec<String>> = [table.head].into_iter().chain(table.rows).collect();
+    let rows = std::iter::once(table.head).chain(table.rows);
     let notes = notes.into_iter().map(|note| note + "\n");
-    columns(&rows, &[0]) + &notes.collect::<String>()
+    columns(rows, &[0]) + &notes.collect::<String>()
 }
 
 /// The parts that do less than the RFC asks for.

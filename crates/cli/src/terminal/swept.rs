@@ -56,8 +56,8 @@ fn points(line: &SweepLine) -> String {
 fn tables(line: &SweepLine) -> String {
     let mut text = String::new();
     for PaperTable { title, table, note } in paper_tables(line) {
-        let rows: Vec<_> = std::iter::once(table.head).chain(table.rows).collect();
-        text += &format!("\n{title}\n\n{}", columns(&rows, &[0]));
+        let rows = std::iter::once(table.head).chain(table.rows);
+        text += &format!("\n{title}\n\n{}", columns(rows, &[0]));
         if !note.is_empty() {
             text += &paragraph(note);
         }

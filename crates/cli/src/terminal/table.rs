@@ -29,7 +29,7 @@ pub fn table(rows: &[Row<'_>]) -> String {
     let line = |line: &Vec<String>| -> Vec<String> {
         shown.iter().map(|&column| line[column].clone()).collect()
     };
-    columns(&lines.iter().map(line).collect::<Vec<_>>(), &left)
+    columns(lines.iter().map(line), &left)
 }
 
 fn cells(row: &Row<'_>) -> [String; COLUMNS] {

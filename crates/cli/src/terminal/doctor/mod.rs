@@ -69,8 +69,7 @@ fn jobs(outlooks: &[Outlook]) -> String {
         };
         [format!("  {}", outlook.job.command), state.to_owned(), why]
     };
-    let rows: Vec<_> = outlooks.iter().map(row).collect();
-    format!("\nJobs\n{}", columns(&rows, &[0, 1, 2]))
+    format!("\nJobs\n{}", columns(outlooks.iter().map(row), &[0, 1, 2]))
 }
 
 fn names(subjects: &[Subject]) -> String {
@@ -83,8 +82,7 @@ fn checks(checks: &[Check]) -> String {
         let (state, name) = (check.state.name(), check.subject.name);
         [format!("  {state}"), name.to_owned(), check.seen.clone()]
     };
-    let rows: Vec<_> = checks.iter().map(row).collect();
-    format!("\nChecks\n{}", columns(&rows, &[0, 1, 2]))
+    format!("\nChecks\n{}", columns(checks.iter().map(row), &[0, 1, 2]))
 }
 
 /// Only of what some job wants: nobody has to have everything.

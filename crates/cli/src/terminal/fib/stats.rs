@@ -14,7 +14,7 @@ pub fn fib_stats(place: &str, table: u32, stats: &FibStats) -> String {
         Some(rt6) => rt6_words(rt6),
         None => "IPv6: this kernel has none\n".to_owned(),
     };
-    let lengths = columns(&length_rows(&stats.v4_lengths, &stats.v6_lengths), &[0]);
+    let lengths = columns(length_rows(&stats.v4_lengths, &stats.v6_lengths), &[0]);
     format!(
         "{place}, table {}\n\n{trie}\n{rt6}\n{lengths}",
         table_name(table)
@@ -24,7 +24,7 @@ pub fn fib_stats(place: &str, table: u32, stats: &FibStats) -> String {
 /// Two columns of words, two blanks in.
 fn lines(rows: &[(&str, String)]) -> String {
     let row = |(name, value): &(&str, String)| [format!("  {name}"), value.clone()];
-    columns(&rows.iter().map(row).collect::<Vec<_>>(), &[0, 1])
+    columns(rows.iter().map(row), &[0, 1])
 }
 
 fn trie_words(trie: &TrieStats) -> String {

@@ -48,16 +48,13 @@ pub fn settings_applied(plan: &Plan, applied: &Applied) -> String {
         [format!("  {}", one.id), shown(&one.setting), change]
     };
     let mut text = format!("Changed ({})\n", applied.made.len());
-    text += &columns(
-        &applied.made.iter().map(row).collect::<Vec<_>>(),
-        &[0, 1, 2],
-    );
+    text += &columns(applied.made.iter().map(row), &[0, 1, 2]);
     if !applied.moved.is_empty() {
         let _ = writeln!(text, "\nMoved by these changes ({})", applied.moved.len());
         let row = |(name, before, now): &(String, String, String)| {
             [format!("  {name}"), format!("{before} -> {now}")]
         };
-        text += &columns(&applied.moved.iter().map(row).collect::<Vec<_>>(), &[0, 1]);
+        text += &columns(applied.moved.iter().map(row), &[0, 1]);
     }
     text += &stay("\nRefused by the kernel, and as before", &applied.refused);
     text += &stay("\nNot changed", &plan.left_out);
@@ -75,7 +72,7 @@ fn stay(title: &str, some: &[LeftOut]) -> String {
         return String::new();
     }
     let row = |one: &LeftOut| [format!("  {}", one.id), one.place.clone(), one.why.clone()];
-    let table = columns(&some.iter().map(row).collect::<Vec<_>>(), &[0, 1, 2]);
+    let table = columns(some.iter().map(row), &[0, 1, 2]);
     format!("{title} ({})\n{table}", some.len())
 }
 

@@ -55,8 +55,7 @@ pub fn settings(rows: &[&Row]) -> String {
         let id = format!("  {}", row.id);
         [id, row.scope_name().to_owned(), row.name.to_owned()]
     };
-    let table: Vec<_> = rows.iter().map(cells).collect();
-    let table = columns(&table, &[0, 1, 2]);
+    let table = columns(rows.iter().map(cells), &[0, 1, 2]);
     let mut text = String::new();
     for (group, about) in GROUPS {
         let lines = rows.iter().zip(table.lines());

@@ -112,8 +112,8 @@ fn table(title: &str, some: &[&Standing], profile: Profile) -> String {
         [format!("{mark} {}", one.row.id), values, now(one, true)]
     };
     let head = ["  setting", "advised", "now"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(head).chain(some.iter().map(row)).collect();
-    let mut text = format!("{title} ({})\n{}", some.len(), columns(&rows, &[0, 1, 2]));
+    let rows = std::iter::once(head).chain(some.iter().map(row));
+    let mut text = format!("{title} ({})\n{}", some.len(), columns(rows, &[0, 1, 2]));
     if some.iter().any(|one| is_risky(one)) {
         text += "! a change has a risk: `mpps tune list ID` says which\n";
     }
