@@ -208,15 +208,12 @@ fn top<'a, 'b: 'a>(
     for sample in samples {
         *by_name.entry(sample.placed.function).or_default() += sample.weight * scale;
     }
-    most(
-        by_name
-            .into_iter()
-            .map(|(name, ns)| (name.to_owned(), ns))
-            .collect(),
-    )
+    most(by_name)
 }
 
-fn most(mut names: Vec<(String, f64)>) -> Vec<(String, f64)> {
+fn most(by_name: BTreeMap<&str, f64>) -> Vec<(String, f64)> {
+    let names = by_name.into_iter().map(|(name, ns)| (name.to_owned(), ns));
+    let mut names: Vec<_> = names.collect();
     names.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     names.truncate(TOP);
     names
@@ -296,12 +293,7 @@ fn merged(lists: &[&Vec<(String, f64)>]) -> Vec<(String, f64)> {
     for (name, ns) in lists.iter().copied().flatten() {
         *by_name.entry(name).or_default() += ns / lists.len() as f64;
     }
-    most(
-        by_name
-            .into_iter()
-            .map(|(name, ns)| (name.to_owned(), ns))
-            .collect(),
-    )
+    most(by_name)
 }
 
 #[cfg(test)]
