@@ -1,7 +1,7 @@
 //! Parameters of a link that can be set: rings, channels, interrupt coalescing, offloads. Each is named by a word.
 
 use super::device::ask;
-use super::request::Control;
+use super::request::{Buffer, Control};
 use super::{fail, features, object, set_feature};
 use crate::error::{Error, Result};
 
@@ -13,6 +13,14 @@ struct Group {
     words: usize,
     /// Names of the numbers that can be set, with their places.
     parameters: &'static [(&'static str, usize)],
+}
+
+impl Group {
+    /// The structure as the driver has it.
+    fn ask(&self, link: &str) -> Result<Buffer> {
+        let operation = format!("read {} of", self.name);
+        ask(&operation, link, self.read, 4 * self.words)
+    }
 }
 
 /// `ETHTOOL_xRINGPARAM`, `ETHTOOL_xCHANNELS`, `ETHTOOL_xCOALESCE`, `ETHTOOL_xPAUSEPARAM`, with the words of ethtool(8).
@@ -70,12 +78,7 @@ pub fn parameter(link: &str, name: &str) -> Result<String> {
         return Ok(if found.on { "on" } else { "off" }.to_owned());
     }
     let (group, place) = find(name).ok_or_else(|| unknown("read", link, name))?;
-    let request = ask(
-        &format!("read {} of", group.name),
-        link,
-        group.read,
-        4 * group.words,
-    )?;
+    let request = group.ask(link)?;
     Ok(request.u32_at(4 * place).to_string())
 }
 
@@ -98,12 +101,7 @@ pub fn set_parameter(link: &str, name: &str, value: &str) -> Result<()> {
     let number = value
         .parse()
         .map_err(|_| refuse("not a value").with_remedy("give a number"))?;
-    let mut request = ask(
-        &format!("read {} of", group.name),
-        link,
-        group.read,
-        4 * group.words,
-    )?;
+    let mut request = group.ask(link)?;
     request.set_u32(0, group.write);
     request.set_u32(4 * place, number);
     match Control::open()?.ask(link, &mut request) {
