@@ -87,10 +87,10 @@ impl<J> Planned<J> {
 /// What `mpps throughput` is to do.
 pub type Plan = Planned<Throughput>;
 
-/// What `mpps throughput` is to search for.
+/// A search for the throughput, and the rate it is expected to reach.
 #[derive(Debug)]
 pub struct Throughput {
-    /// The search.
+    /// How it is searched.
     pub measurement: ThroughputPlan,
     /// What every result is expected to reach.
     pub expect_min: Option<Rate>,

@@ -36,8 +36,8 @@ fn busy_ns(all: &[Window]) -> Vec<Option<u64>> {
     each
 }
 
-/// A trial's line as a comparison takes it: by the rule of a live trial. Without windows nobody knows how busy CPUs were
-/// without disturbances, and a void trial away from overload says nothing of the cost.
+/// A trial's line as a comparison takes it: by the rule of a live trial. Without windows a CPU's share has disturbed times in
+/// it, so it is left out. A frame's cost has them too, but is all that old records tell; a void trial's says nothing.
 pub fn block(line: &TrialLine) -> Block {
     let recorded = line.windows.as_deref().map(windows);
     let has_windows = recorded.is_some();

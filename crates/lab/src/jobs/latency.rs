@@ -539,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_in_smaller_batches_are_named_and_never_count() {
+    fn trials_in_smaller_batches_are_named_alone() {
         let path = |numbers: &[u32]| {
             let one = |&number| Judged {
                 number,
