@@ -12,7 +12,7 @@ use crate::limit::BUSY;
 use crate::statistics::median;
 use crate::units::{Rate, Span};
 use crate::window::undisturbed;
-pub use crate::window::{Busy, Window, ns_per_frame, undisturbed_cost};
+pub use crate::window::{Busy, Window, ns_per_frame};
 
 /// A DUT that forwards more than this share of what was sent was not overloaded. A sender that backs off loses little more.
 const OVERLOADED: f64 = 0.995;
@@ -63,7 +63,7 @@ impl Block {
             round_trip_ns: over(|window| window.round_trip_ns)?,
             work_ns: over(|window| window.work_ns),
         };
-        // What disturbances took is in no frame's cost.
+        // What disturbances took is in no frame's cost, where windows know their busy time.
         let undisturbed = undisturbed(&self.windows);
         let more = if self.is_saturated() {
             Some(mean_rate(&undisturbed) / mean_rate(&windows))

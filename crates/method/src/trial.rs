@@ -9,7 +9,7 @@ use crate::ledger::Ledger;
 use crate::pattern::Losses;
 use crate::route_changes::ChangesMade;
 use crate::units::{FrameLen, Rate, Span};
-use crate::window::{Window, undisturbed_cost};
+use crate::window::{Window, tell_cost, undisturbed_cost};
 
 /// One way through the DUT: forward (A to D), or back (D to A).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -396,13 +396,22 @@ impl Trial {
     }
 
     /// Busy time of the DUT's threads for each frame its ring took, ns; `None` when either is zero or unknown. Its own tasks are
-    /// left out: what a routing daemon does is no frame's cost. So are disturbed windows, where threads are accounted for by
-    /// the window: a CPU that stands still or is slow is busy for longer.
+    /// left out: what a routing daemon does is no frame's cost. So are disturbed windows, where windows tell: a CPU that
+    /// stands still or is slow is busy for longer. It is unknown if too few of them are undisturbed.
     #[must_use]
     pub fn ns_per_frame(&self) -> Option<f64> {
         let (frames, busy_ns) = (self.ledger().nic_accepted, self.busy_ns());
         let of_all = (frames > 0 && busy_ns > 0.0).then(|| busy_ns / frames as f64)?;
-        Some(of_all * undisturbed_cost(&self.windows).unwrap_or(1.0))
+        match self.windows_tell_cost() {
+            true => Some(of_all * undisturbed_cost(&self.windows)?),
+            false => Some(of_all),
+        }
+    }
+
+    /// Whether its cost is that of undisturbed windows, and not of all the trial.
+    #[must_use]
+    pub fn windows_tell_cost(&self) -> bool {
+        tell_cost(&self.windows, self.duration)
     }
 
     fn busy_ns(&self) -> f64 {
@@ -475,13 +484,18 @@ mod tests {
             ..Window::default()
         };
         let mut trial = trial();
+        trial.duration = Span::from_millis(40);
         // Slow in one of four: in three frames take 200 000 ns of 250 000 on average.
         trial.windows = vec![window(50, false); 3];
         trial.windows.push(window(10, true));
         assert_eq!(trial.ns_per_frame(), Some(160_000.0));
+        // They are of the end of a long trial alone.
+        trial.duration = Span::from_millis(51);
+        assert_eq!(trial.ns_per_frame(), Some(200_000.0));
+        trial.duration = Span::from_millis(40);
         // Two windows are too few to tell.
         trial.windows.remove(0);
-        assert_eq!(trial.ns_per_frame(), Some(200_000.0));
+        assert_eq!(trial.ns_per_frame(), None);
         // Nobody accounts for them.
         trial.windows = vec![window(50, false); 3];
         trial.windows.push(window(10, true));

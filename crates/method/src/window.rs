@@ -4,6 +4,8 @@ use crate::units::Span;
 
 /// Windows of a trial that tell of it.
 pub const WINDOWS_MIN: usize = 3;
+/// They tell of the whole trial if they cover so much of it.
+const COVERED: f64 = 0.8;
 
 /// A part of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,12 +51,19 @@ pub fn ns_per_frame(windows: &[Window]) -> Option<f64> {
     (frames > 0 && 2 * known.len() >= windows.len()).then(|| ns as f64 / frames as f64)
 }
 
-/// What a frame took in undisturbed windows, as a multiple of what it took in all of a trial; `None` where they are too few,
-/// or do not know it.
-#[must_use]
-pub fn undisturbed_cost(windows: &[Window]) -> Option<f64> {
+/// Whether windows tell what a frame took in all of a trial so long: they know their busy time, and cover most of it. Those
+/// of a very long trial are of its end alone.
+pub(crate) fn tell_cost(windows: &[Window], duration: Span) -> bool {
+    let covered: u64 = windows.iter().map(|one| one.duration.as_nanos()).sum();
+    let covers_most = covered as f64 >= COVERED * duration.as_nanos() as f64;
+    covers_most && ns_per_frame(windows).is_some()
+}
+
+/// What a frame took in undisturbed windows, as a multiple of what it took in all; `None` where they are too few.
+pub(crate) fn undisturbed_cost(windows: &[Window]) -> Option<f64> {
     let undisturbed = undisturbed(windows);
     let both = ns_per_frame(&undisturbed).zip(ns_per_frame(windows));
     let both = both.filter(|_| undisturbed.len() >= WINDOWS_MIN);
     both.map(|(here, all)| here / all)
+        .filter(|ratio| ratio.is_finite())
 }

@@ -151,8 +151,11 @@ impl PathLatency {
     fn most_offered(&self) -> Option<Rate> {
         let is_short = |judged: &&Judged| matches!(judged.verdict, Verdict::NotOffered(_));
         let short = self.trials.iter().filter(is_short);
+        // What the DUT lost is no limit of the tester's.
         let came = |judged: &Judged| {
-            Rate::from_frames(judged.trial.counts().received, judged.trial.duration)
+            let (trial, ledger) = (&judged.trial, judged.trial.ledger());
+            let missed = ledger.lost_before_nic + ledger.lost_receiver_ring;
+            Rate::from_frames(trial.counts().sent.saturating_sub(missed), trial.duration)
         };
         let most =
             (short.clone().filter_map(came)).max_by(|one, other| one.fps().total_cmp(&other.fps()));
@@ -514,9 +517,9 @@ mod tests {
             share: 0.5,
             bound: 0.01,
         });
-        // One frame came in a second.
+        // Two frames were sent in a second, of which the DUT lost one.
         let most = path(&[void, short, short, short]);
-        assert_eq!(most.most_offered(), Some(Rate::from_fps(1.0)));
+        assert_eq!(most.most_offered(), Some(Rate::from_fps(2.0)));
         for others in [
             vec![void, short, short],
             vec![short, short, short, Verdict::Lossless],
@@ -579,7 +582,7 @@ mod tests {
                     false => Verdict::NotOffered(Shortfall::LostAtReceiver(1)),
                 };
                 let mut at = judged(10, verdict);
-                at.trial.directions[0].counts.received = lower.frames_in(at.trial.duration);
+                at.trial.directions[0].counts.sent = lower.frames_in(at.trial.duration);
                 let trials = vec![at; NOT_OFFERED_MAX];
                 Ok(LoadLatency {
                     asked: LatencyLoad::At(lower),

@@ -88,6 +88,12 @@ pub(super) fn count_at<T>(marks: &[T], ns: u64, told: impl Fn(&T) -> (u64, u64))
     }
 }
 
+/// Whether the window that a moment is in was disturbed, monotonic ns.
+pub(crate) fn is_disturbed_at(ns: u64, started_ns: u64, stalls: &[Disturbance]) -> bool {
+    let from = ns - ns % WINDOW_NS;
+    is_disturbed(from, from + WINDOW_NS, started_ns, stalls)
+}
+
 fn is_disturbed(from: u64, to: u64, started_ns: u64, stalls: &[Disturbance]) -> bool {
     stalls.iter().any(|stall| {
         let began = started_ns.saturating_add(stall.from.as_nanos());

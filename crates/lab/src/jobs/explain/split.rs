@@ -2,7 +2,8 @@
 
 use crate::jobs::Judged;
 use crate::profile::{Profile, Sample, SamplingClock, SymbolId};
-use mpps_method::Span;
+use crate::trial::is_disturbed_at;
+use mpps_method::Disturbance;
 use mpps_method::stage::{self, Cost, Lateness, Placed, Router, Split, Stage, place, place_late};
 use mpps_method::statistics::quantile;
 use mpps_record::{Evidence, FoldedStack, FunctionCost, PartCost, ProfiledLoad};
@@ -89,13 +90,11 @@ impl Profiled {
                 shares.min_by(f64::total_cmp)
             }
         };
-        // They are in no frame's cost, and may slow one stage more than another.
-        samples.retain(|sample| {
-            let at = Span::from_nanos(sample.time_ns - within.start);
-            !trial
-                .disturbances()
-                .any(|one| (one.from..one.to).contains(&at))
-        });
+        // Those of windows that are not in the cost split none of it.
+        if trial.windows_tell_cost() {
+            let times: Vec<Disturbance> = trial.disturbances().copied().collect();
+            samples.retain(|sample| !is_disturbed_at(sample.time_ns, within.start, &times));
+        }
         let divided = Divided::new(profile, &samples, Router::OnBed, frame_ns);
         (self.split, self.stacks) = (divided.split, divided.stacks);
     }
@@ -284,10 +283,11 @@ fn functions(top: &[(String, f64)]) -> Vec<FunctionCost> {
 mod tests {
     use super::*;
     use crate::profile::CpuProfile;
-    use mpps_method::{CpuBusy, Direction, Disturbance, Ledger, Trial, Verdict};
+    use mpps_method::saturation::{Busy, Window};
+    use mpps_method::{CpuBusy, Direction, Ledger, Span, Trial, Verdict};
 
     #[test]
-    fn samples_in_disturbances_split_no_cost() {
+    fn samples_of_disturbed_windows_split_no_cost() {
         const TID: i32 = 7;
         let sample = |ms: u64| Sample {
             time_ns: ms * 1_000_000,
@@ -313,7 +313,7 @@ mod tests {
             tasks: BTreeMap::new(),
         };
         let ms = Span::from_millis;
-        let trial = Trial {
+        let mut trial = Trial {
             begun: Some(ms(100)),
             duration: ms(100),
             directions: vec![Direction {
@@ -335,14 +335,30 @@ mod tests {
             }],
             ..Trial::default()
         };
-        let judged = Judged {
-            number: 1,
-            trial,
-            verdict: Verdict::Lossless,
+        let samples = |trial: &Trial| {
+            let judged = Judged {
+                number: 1,
+                trial: trial.clone(),
+                verdict: Verdict::Lossless,
+            };
+            let found = Profiled::new(judged, 0, Some(&profile), &[TID]);
+            assert_eq!(found.seen, Some(1.0));
+            found.split.expect("samples").samples
         };
-        let found = Profiled::new(judged, 0, Some(&profile), &[TID]);
-        let split = found.split.expect("samples");
-        assert_eq!((split.samples, found.seen), (3, Some(1.0)));
+        // Without windows the slow time is in the cost.
+        assert_eq!(samples(&trial), 4);
+        // With them, windows of 8.4 ms are left out of both. The one at 110 ms ends in the slow time.
+        let window = Window {
+            duration: ms(8),
+            forwarded: 8,
+            busy: Some(Busy {
+                time: ms(1),
+                wakes: 0,
+            }),
+            ..Window::default()
+        };
+        trial.windows = vec![window; 12];
+        assert_eq!(samples(&trial), 1);
     }
 
     #[test]
