@@ -408,7 +408,7 @@ impl Trial {
         }
     }
 
-    /// Whether its cost is that of undisturbed windows, and not of all the trial.
+    /// Whether its cost is that of undisturbed windows, because others were disturbed, and not of all the trial.
     #[must_use]
     pub fn windows_tell_cost(&self) -> bool {
         tell_cost(&self.windows, self.duration)
@@ -494,8 +494,12 @@ mod tests {
         assert_eq!(trial.ns_per_frame(), Some(200_000.0));
         trial.duration = Span::from_millis(40);
         // Two windows are too few to tell.
-        trial.windows.remove(0);
+        trial.windows[0].disturbed = true;
         assert_eq!(trial.ns_per_frame(), None);
+        // But nothing disturbed a trial so short.
+        trial.windows = vec![window(50, false); 2];
+        trial.duration = Span::from_millis(20);
+        assert_eq!(trial.ns_per_frame(), Some(200_000.0));
         // Nobody accounts for them.
         trial.windows = vec![window(50, false); 3];
         trial.windows.push(window(10, true));

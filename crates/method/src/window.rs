@@ -51,12 +51,13 @@ pub fn ns_per_frame(windows: &[Window]) -> Option<f64> {
     (frames > 0 && 2 * known.len() >= windows.len()).then(|| ns as f64 / frames as f64)
 }
 
-/// Whether windows tell what a frame took in all of a trial so long: they know their busy time, and cover most of it. Those
-/// of a very long trial are of its end alone.
+/// Whether windows tell what disturbances added to the cost of a frame in a trial so long: some were disturbed, they know
+/// their busy time, and cover most of the trial. Those of a very long one are of its end alone.
 pub(crate) fn tell_cost(windows: &[Window], duration: Span) -> bool {
     let covered: u64 = windows.iter().map(|one| one.duration.as_nanos()).sum();
     let covers_most = covered as f64 >= COVERED * duration.as_nanos() as f64;
-    covers_most && ns_per_frame(windows).is_some()
+    let is_any_disturbed = windows.iter().any(|window| window.disturbed);
+    is_any_disturbed && covers_most && ns_per_frame(windows).is_some()
 }
 
 /// What a frame took in undisturbed windows, as a multiple of what it took in all; `None` where they are too few.

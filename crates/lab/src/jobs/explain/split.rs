@@ -358,6 +358,7 @@ mod tests {
             ..Window::default()
         };
         trial.windows = vec![window; 12];
+        trial.windows[3].disturbed = true;
         assert_eq!(samples(&trial), 1);
     }
 
