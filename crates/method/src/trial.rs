@@ -9,7 +9,7 @@ use crate::ledger::Ledger;
 use crate::pattern::Losses;
 use crate::route_changes::ChangesMade;
 use crate::units::{FrameLen, Rate, Span};
-use crate::window::{Window, tell_cost, undisturbed_cost};
+use crate::window::{Window, undisturbed_cost};
 
 /// One way through the DUT: forward (A to D), or back (D to A).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -396,22 +396,20 @@ impl Trial {
     }
 
     /// Busy time of the DUT's threads for each frame its ring took, ns; `None` when either is zero or unknown. Its own tasks are
-    /// left out: what a routing daemon does is no frame's cost. So are disturbed windows, where windows tell: a CPU that
-    /// stands still or is slow is busy for longer. It is unknown if too few of them are undisturbed.
+    /// left out: what a routing daemon does is no frame's cost. So are disturbed windows, where windows tell and enough are
+    /// undisturbed: a CPU that stands still or is slow is busy for longer.
     #[must_use]
     pub fn ns_per_frame(&self) -> Option<f64> {
         let (frames, busy_ns) = (self.ledger().nic_accepted, self.busy_ns());
         let of_all = (frames > 0 && busy_ns > 0.0).then(|| busy_ns / frames as f64)?;
-        match self.windows_tell_cost() {
-            true => Some(of_all * undisturbed_cost(&self.windows)?),
-            false => Some(of_all),
-        }
+        Some(of_all * self.undisturbed_cost().unwrap_or(1.0))
     }
 
-    /// Whether its cost is that of undisturbed windows, because others were disturbed, and not of all the trial.
+    /// What a frame took in undisturbed windows, as a multiple of what it took in all of the trial; `None` where its cost is
+    /// that of all of it.
     #[must_use]
-    pub fn windows_tell_cost(&self) -> bool {
-        tell_cost(&self.windows, self.duration)
+    pub fn undisturbed_cost(&self) -> Option<f64> {
+        undisturbed_cost(&self.windows, self.duration)
     }
 
     fn busy_ns(&self) -> f64 {
@@ -495,10 +493,6 @@ mod tests {
         trial.duration = Span::from_millis(40);
         // Two windows are too few to tell.
         trial.windows[0].disturbed = true;
-        assert_eq!(trial.ns_per_frame(), None);
-        // But nothing disturbed a trial so short.
-        trial.windows = vec![window(50, false); 2];
-        trial.duration = Span::from_millis(20);
         assert_eq!(trial.ns_per_frame(), Some(200_000.0));
         // Nobody accounts for them.
         trial.windows = vec![window(50, false); 3];

@@ -51,20 +51,16 @@ pub fn ns_per_frame(windows: &[Window]) -> Option<f64> {
     (frames > 0 && 2 * known.len() >= windows.len()).then(|| ns as f64 / frames as f64)
 }
 
-/// Whether windows tell what disturbances added to the cost of a frame in a trial so long: some were disturbed, they know
-/// their busy time, and cover most of the trial. Those of a very long one are of its end alone.
-pub(crate) fn tell_cost(windows: &[Window], duration: Span) -> bool {
+/// What a frame took in undisturbed windows of a trial so long, as a multiple of what it took in all of it. `None` where
+/// nothing disturbed a window, too few are undisturbed, or they do not tell: they do not know their busy time, or cover too
+/// little, as those of a very long trial, which are of its end alone.
+pub(crate) fn undisturbed_cost(windows: &[Window], duration: Span) -> Option<f64> {
     let covered: u64 = windows.iter().map(|one| one.duration.as_nanos()).sum();
     let covers_most = covered as f64 >= COVERED * duration.as_nanos() as f64;
-    let is_any_disturbed = windows.iter().any(|window| window.disturbed);
-    is_any_disturbed && covers_most && ns_per_frame(windows).is_some()
-}
-
-/// What a frame took in undisturbed windows, as a multiple of what it took in all; `None` where they are too few.
-pub(crate) fn undisturbed_cost(windows: &[Window]) -> Option<f64> {
     let undisturbed = undisturbed(windows);
+    let is_enough = undisturbed.len() >= WINDOWS_MIN && undisturbed.len() < windows.len();
     let both = ns_per_frame(&undisturbed).zip(ns_per_frame(windows));
-    let both = both.filter(|_| undisturbed.len() >= WINDOWS_MIN);
-    both.map(|(here, all)| here / all)
+    both.filter(|_| covers_most && is_enough)
+        .map(|(here, all)| here / all)
         .filter(|ratio| ratio.is_finite())
 }

@@ -91,7 +91,7 @@ impl Profiled {
             }
         };
         // Those of windows that are not in the cost split none of it.
-        if trial.windows_tell_cost() {
+        if trial.undisturbed_cost().is_some() {
             let times: Vec<Disturbance> = trial.disturbances().copied().collect();
             samples.retain(|sample| !is_disturbed_at(sample.time_ns, within.start, &times));
         }
