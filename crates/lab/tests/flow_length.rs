@@ -53,7 +53,8 @@ fn the_dut_sees_each_short_flow_once() {
             let counts = sent.counts();
             // A frame that the tester's own ring lost has passed the DUT all the same.
             assert_eq!(sent.lost_at_dut(), 0, "{counts:?}");
-            assert!(counts.sent > frames / 2, "{counts:?}");
+            // A machine that stands still for a while leaves many unsent.
+            assert!(counts.sent > frames / 10, "{counts:?}");
             let begun = traffic.flow_order().begun(counts.sent);
             assert_eq!(known(&tester) - before, begun, "trial {trial}: {counts:?}");
         }
