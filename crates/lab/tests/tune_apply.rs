@@ -118,7 +118,8 @@ fn differing(before: &BTreeMap<String, String>) -> Vec<String> {
         .collect()
 }
 
-fn plan(site: &Site, profile: Profile, only: &[&str]) -> Plan {
+/// What a profile's advice changes there; only these settings, if any is named.
+pub fn plan(site: &Site, profile: Profile, only: &[&str]) -> Plan {
     let only = only.iter().map(|&id| id.to_owned()).collect();
     let choice = Choice {
         only,
@@ -179,7 +180,8 @@ fn random_plan(site: &Site, seed: u64) -> Plan {
     }
 }
 
-fn apply(site: &Site, plan: &Plan, is_kept: bool) -> Result<Applied, TuneError> {
+/// Makes these changes; kept ones need no confirmation.
+pub fn apply(site: &Site, plan: &Plan, is_kept: bool) -> Result<Applied, TuneError> {
     let applied = site.run(|root| {
         let machine = site.machine(root, &[])?;
         Applying::begin(site, &machine, plan)?.make(plan, is_kept, |_| Ok(Vec::new()))

@@ -3,9 +3,10 @@
 
 use crate::host::{again, alone};
 use crate::support;
+use crate::tune_apply::{apply, plan};
 use mpps_lab::journal::{self, fault};
 use mpps_lab::recover::recover;
-use mpps_lab::tune::{self, Applied, Applying, Choice, Plan, Site};
+use mpps_lab::tune::{self, Site};
 use mpps_linux::{ethtool, links};
 use mpps_method::tune::{Profile, Scope};
 use std::collections::BTreeMap;
@@ -91,27 +92,6 @@ fn differing(before: &Values) -> Vec<String> {
         .collect()
 }
 
-fn plan(site: &Site, profile: Profile, only: &[&str]) -> Plan {
-    let choice = Choice {
-        only: only.iter().map(|&id| id.to_owned()).collect(),
-        include_risky: true,
-        ..Choice::default()
-    };
-    let planned = site.run(|root| {
-        let machine = site.machine(root, &[]).expect("a machine");
-        Plan::new(&machine.standings(profile), profile, &choice, site.is_host)
-    });
-    planned.expect("the namespace")
-}
-
-fn apply(site: &Site, plan: &Plan, is_kept: bool) -> Applied {
-    let applied = site.run(|root| {
-        let machine = site.machine(root, &[])?;
-        Applying::begin(site, &machine, plan)?.make(plan, is_kept, |_| Ok(Vec::new()))
-    });
-    applied.expect("the namespace").expect("applied")
-}
-
 /// Others start it in a process of its own, which applies and is killed.
 #[test]
 fn a_machines_settings_come_back() {
@@ -128,7 +108,7 @@ fn a_machines_settings_come_back() {
     assert!(site.is_host);
     if let Ok(place) = std::env::var(APPLY) {
         let profile = PROFILES[place.parse::<usize>().expect("a place")];
-        apply(&site, &plan(&site, profile, &[]), false);
+        apply(&site, &plan(&site, profile, &[]), false).expect("applied");
         return;
     }
     let before = steady();
@@ -140,7 +120,7 @@ fn a_machines_settings_come_back() {
         let singly = ids.iter().map(|id| plan(&site, profile, &[id]));
         let mut made = 0;
         for plan in singly.chain([all.clone()]) {
-            let applied = apply(&site, &plan, true);
+            let applied = apply(&site, &plan, true).expect("applied");
             // A kernel refuses what it was not built with.
             assert!(!applied.made.is_empty() || !applied.refused.is_empty());
             let is_changed = !differing(&before).is_empty();
