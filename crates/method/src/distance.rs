@@ -3,8 +3,7 @@
 
 use crate::statistics::{median, quantile};
 use crate::trial::{CpuExchange, Trial};
-pub use crate::window::WINDOWS_MIN;
-use crate::window::Window;
+use crate::window::{WINDOWS_MIN, Window};
 
 /// How far apart the tester's CPU and the DUT's were during a trial: the round trip of a cache line between them. A
 /// hypervisor that moves CPUs about changes what a frame costs by a quarter.

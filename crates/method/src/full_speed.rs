@@ -5,10 +5,10 @@
 //! influence: the round trip of a cache line between the CPUs, and a fixed piece of work on the router's CPU.
 //! docs/method.md has the measurements behind both powers.
 
-use crate::distance::WINDOWS_MIN;
 use crate::interval::Interval;
 use crate::saturation::{Block, Window};
 use crate::statistics::{median, quantile, standard_deviation};
+use crate::window::WINDOWS_MIN;
 
 /// The power of the round trip with which the cost of a frame goes.
 const DISTANCE_POWER: f64 = 0.14;

@@ -5,14 +5,14 @@
 //! asks what it forwarded.
 
 use crate::distance::{
-    At, Distance, Place, WINDOWS_MIN, is_same_distance, select_of_two_loads, select_one_distance,
+    At, Distance, Place, is_same_distance, select_of_two_loads, select_one_distance,
 };
 use crate::interval::Interval;
 use crate::limit::BUSY;
 use crate::statistics::median;
 use crate::units::{Rate, Span};
-use crate::window::undisturbed;
 pub use crate::window::{Busy, Window, ns_per_frame};
+use crate::window::{WINDOWS_MIN, undisturbed};
 
 /// A DUT that forwards more than this share of what was sent was not overloaded. A sender that backs off loses little more.
 const OVERLOADED: f64 = 0.995;
@@ -774,7 +774,16 @@ mod tests {
             // By another account, a hundredth larger.
             ns_per_frame: Some(757.5),
             distance: Distance::Changed,
-            windows: [vec![window(600, 80); 10], vec![window(900, 400); 10]].concat(),
+            windows: [
+                vec![window(600, 80); 10],
+                vec![window(900, 400); 10],
+                // In no frame's cost.
+                vec![Window {
+                    disturbed: true,
+                    ..window(5_000, 80)
+                }],
+            ]
+            .concat(),
         }
     }
 

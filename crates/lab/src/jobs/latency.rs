@@ -32,7 +32,8 @@ pub const TURNS_MIN: u64 = 3;
 const MORE_ROUNDS: u64 = 3;
 /// After so many trials that were not offered, where none counts, the tester cannot offer the load in batches of this size.
 const NOT_OFFERED_MAX: usize = 3;
-/// Most frames handed on at once where the tester cannot offer a load one frame at a time. All of a batch wait for its last.
+/// Most frames handed on at once where the tester cannot offer a load one frame at a time. All of a batch wait for its last,
+/// so few are tried first.
 const LARGER_BATCHES: [u32; 2] = [4, Traffic::BATCH];
 /// The highest load that it can is looked for below the most that came, by these shares of it one after the other.
 const STEPS_DOWN: [f64; 6] = [0.95, 0.95, 0.85, 0.85, 0.85, 0.85];

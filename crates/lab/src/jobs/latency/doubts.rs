@@ -282,4 +282,24 @@ mod tests {
         assert_eq!(names(in_batches(Verdict::Lossless)), ["sent-in-batches"]);
         assert_eq!(names(load(0, 5_000, short)), ["latency-not-measured"]);
     }
+
+    #[test]
+    fn a_load_with_few_trials_is_doubted() {
+        let doubts = |counted: usize, left_out: usize| {
+            let short = Verdict::NotOffered(Shortfall::LostAtReceiver(1));
+            let verdicts = [vec![Verdict::Lossless; counted], vec![short; left_out]].concat();
+            let trials = verdicts.into_iter();
+            let trials = trials.flat_map(|verdict| load(0, 0, verdict).router.trials);
+            let mut all = load(0, 0, Verdict::Lossless);
+            all.router.trials = trials.collect();
+            let found = few_trials(&[all]);
+            found.map(|doubt| doubt.seen)
+        };
+        let seen = "at 10.0 kfps only 2 of 7 trials count";
+        assert_eq!(doubts(2, 5).as_deref(), Some(seen));
+        assert_eq!(
+            (doubts(3, 5), doubts(2, 0), doubts(0, 3)),
+            (None, None, None)
+        );
+    }
 }
