@@ -1,7 +1,7 @@
 //! `mpps tune apply`, `confirm` and `revert`, as typed, in namespaces of their own.
 
 use crate::program::{Ended, Scratch, mpps, privileged, run, wait_for};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Settings of a namespace alone: nothing of the machine itself can change.
@@ -241,6 +241,65 @@ fn what_nobody_confirms_is_put_back() {
     assert!(recovered.stdout.contains(&name), "{recovered:?}");
     assert_eq!(netns.values(), BEFORE);
     assert_eq!(netns.inside(&["tune", "confirm"]).code, Some(2));
+}
+
+/// A control group of version 2, as a service manager makes for each login. Its processes end with it.
+struct Login(PathBuf);
+
+impl Login {
+    /// `None` where the kernel has no such groups, or cannot end one at once (before Linux 5.14).
+    fn new() -> Option<Self> {
+        let roots = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
+        let root = roots
+            .map(Path::new)
+            .into_iter()
+            .find(|root| root.join("cgroup.controllers").exists())?;
+        let group = root.join(format!("mpps-login-{}", std::process::id()));
+        std::fs::create_dir(&group).ok()?;
+        let group = Self(group);
+        group.0.join("cgroup.kill").exists().then_some(group)
+    }
+
+    fn end(&self) {
+        std::fs::write(self.0.join("cgroup.kill"), "1").expect("the group ends");
+    }
+}
+
+impl Drop for Login {
+    fn drop(&mut self) {
+        wait_for("its processes' end", || std::fs::remove_dir(&self.0).ok());
+    }
+}
+
+#[test]
+fn the_helper_outlives_the_login() {
+    if !privileged() {
+        return;
+    }
+    let Some(login) = Login::new() else {
+        println!("SKIP: needs control groups of version 2 and Linux 5.14");
+        return;
+    };
+    let netns = Netns::new("login");
+    let apply = "tune apply --profile router --allow-system-changes --confirm-within 600 --only";
+    let (netns_name, program, group) = (&netns.0, env!("CARGO_BIN_EXE_mpps"), login.0.display());
+    // The shell stays in the group until that is ended.
+    let script = format!(
+        "echo 0 > {group}/cgroup.procs; ip netns exec {netns_name} {program} {apply} {ONLY}; exec sleep 600"
+    );
+    let mut shell = Command::new("sh")
+        .stdout(Stdio::null())
+        .args(["-c", &script])
+        .spawn()
+        .expect("sh");
+    wait_for("the settings", || (netns.values() == APPLIED).then_some(()));
+    let helper = netns.helper();
+    login.end();
+    let ended = shell.wait().expect("it ends");
+    assert!(!ended.success() && works(helper), "{ended:?}");
+    assert_eq!(netns.values(), APPLIED);
+    ok(&netns.inside(&["tune", "revert"]));
+    assert_eq!((netns.values().as_str(), works(helper)), (BEFORE, false));
 }
 
 /// Files below a folder, by their path there.

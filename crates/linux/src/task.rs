@@ -10,6 +10,13 @@ use crate::error::{Error, Result};
 /// Flag of a kernel thread in the flags field of /proc/PID/stat (`PF_KTHREAD`, `linux/sched.h`).
 const PF_KTHREAD: u64 = 0x0020_0000;
 
+/// Roots of the hierarchies that a service manager uses: version 2 alone, and beside version 1.
+const CONTROL_GROUPS: [&str; 3] = [
+    "/sys/fs/cgroup",
+    "/sys/fs/cgroup/unified",
+    "/sys/fs/cgroup/systemd",
+];
+
 /// How long a task ran and waited (`/proc/TID/schedstat`; `Documentation/scheduler/sched-stats`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SchedStat {
@@ -120,6 +127,14 @@ pub fn current_tid() -> i32 {
 pub fn begin_session() -> Result<()> {
     let begun = nix::unistd::setsid().map(drop);
     begun.map_err(|e| Error::from_errno("begin", "a session of its own", e as i32))
+}
+
+/// Moves this process to the root's control group: a service manager that ends all processes of a login or a unit does not
+/// end it then. Where that is not allowed, it stays where it is.
+pub fn leave_control_groups() {
+    for root in CONTROL_GROUPS {
+        let _not_allowed = std::fs::write(format!("{root}/cgroup.procs"), "0");
+    }
 }
 
 /// Process id of this process.

@@ -28,6 +28,7 @@ fn lives(run: Option<&(i32, u64)>) -> bool {
 /// Its standard input is not the journal of this name, or something could not be put back.
 pub fn guard(name: &str, within: Span) -> Result<(), TuneError> {
     task::begin_session()?;
+    task::leave_control_groups();
     let mut journal = Journal::inherit(name)?;
     journal.mark(&Mark::run())?;
     let mut end = None;
