@@ -33,6 +33,9 @@ const LOOKS: [(usize, f64); 10] = [
     (300, 0.002),
 ];
 
+/// More pairs at most, once the finding stands, for the cost at the fixed load.
+const FIXED_MORE: u32 = 8;
+
 /// Two trials of one variant, one right after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Turn {
@@ -119,7 +122,7 @@ pub struct Compared {
     pub cost: Option<Interval>,
     /// CPU time that a frame takes more at the fixed load, ns.
     pub fixed_cost_ns: Option<Interval>,
-    /// Pairs that this stands on.
+    /// Pairs that this stands on; some may have followed those of the finding.
     pub fixed_pairs: u32,
     /// Pairs that the finding stands on.
     pub pairs: u32,
@@ -154,6 +157,8 @@ pub struct Comparison {
     left_out: LeftOut,
     looks: usize,
     ended: Option<Compared>,
+    /// Pairs taken since it has ended.
+    more: u32,
 }
 
 impl Comparison {
@@ -172,6 +177,7 @@ impl Comparison {
             left_out,
             looks: 0,
             ended: None,
+            more: 0,
         }
     }
 
@@ -195,12 +201,10 @@ impl Comparison {
         look.map_or(0, |(pairs, _)| *pairs)
     }
 
-    /// Adds two turns next to each other. Says whether the pair counts however often CPUs move in the others; none does once
-    /// the comparison has ended.
+    /// Adds two turns next to each other. Says whether the pair counts however often CPUs move in the others. Once the
+    /// comparison has ended, a pair counts for the cost at the fixed load alone.
     pub fn add(&mut self, base: &Turn, variant: &Turn) -> bool {
-        if self.ended.is_some() {
-            return false;
-        }
+        self.more += u32::from(self.ended.is_some());
         let added = differences(base, variant, self.rule.measure);
         let reason = |left_out: &mut LeftOut, why| match why {
             Unfit::Disturbed => left_out.disturbed += 1,
@@ -228,14 +232,29 @@ impl Comparison {
         self.ended.is_some()
     }
 
-    /// What was found, where the comparison has ended by itself; else what the pairs so far say, as the last look.
+    /// Whether more pairs could tell a cost at the fixed load that those so far cannot.
+    #[must_use]
+    pub fn lacks_fixed(&self) -> bool {
+        let known = self.counting().filter(|pair| pair.fixed_ns.is_some());
+        self.more < FIXED_MORE && known.count() < Self::pairs_min(self.tests as usize)
+    }
+
+    /// What was found, where the comparison has ended by itself; else what the pairs so far say, as the last look. The cost at
+    /// the fixed load decides nothing, so it stands on all pairs.
     #[must_use]
     pub fn end(mut self) -> Compared {
-        let wrong = LOOKS.get(self.looks).map_or(0.0, |(_, wrong)| *wrong);
-        self.ended.take().unwrap_or_else(|| {
-            self.looks += 1;
-            self.compared(wrong)
-        })
+        let wrong = |look: usize| LOOKS.get(look).map_or(0.0, |(_, wrong)| *wrong);
+        if let Some(ended) = self.ended.take() {
+            let all = self.compared(wrong(self.looks.saturating_sub(1)));
+            return Compared {
+                fixed_cost_ns: all.fixed_cost_ns,
+                fixed_pairs: all.fixed_pairs,
+                ..ended
+            };
+        }
+        let wrong = wrong(self.looks);
+        self.looks += 1;
+        self.compared(wrong)
     }
 
     /// The pairs whose CPUs were at one distance, where these are half of all or more. Where CPUs move all the time, all

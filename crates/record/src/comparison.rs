@@ -123,7 +123,7 @@ pub struct Pairs {
     /// Of those that count, pairs whose trials were not in one state: where that is most pairs, none is left out for it.
     #[serde(default)]
     pub moved: u32,
-    /// Of those that count, pairs that `fixed_cost_ns` stands on.
+    /// Pairs that `fixed_cost_ns` stands on. Since method version 24 some may have followed those that count.
     #[serde(default)]
     pub fixed: u32,
     /// Left out because the DUT forwarded all that was sent.

@@ -111,6 +111,15 @@ fn remarks(line: &ComparisonLine, difference: &Difference) -> Vec<String> {
             "at the fixed load {median:+.0} ns a frame ({low:+.0} to {high:+.0}{pairs})"
         ));
     }
+    let untold = difference
+        .pairs
+        .filter(|_| difference.fixed_cost_ns.is_none());
+    if let Some(pairs) = untold.filter(|_| difference.has_interval()) {
+        remarks.push(format!(
+            "at the fixed load no cost is told: only {} pairs count",
+            pairs.fixed
+        ));
+    }
     if !difference.has_interval() {
         remarks.push("run again when the machine is quieter, or with more --budget".to_owned());
     }

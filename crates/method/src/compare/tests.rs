@@ -215,6 +215,31 @@ fn a_fixed_load_that_overloads_has_no_cost() {
 }
 
 #[test]
+fn more_pairs_tell_the_cost_at_the_fixed_load() {
+    let pair = |is_full: bool| {
+        let mut turns = [turn(700.0), turn(931.0)];
+        turns[0].fixed.busiest = is_full.then_some(1.0).or(turns[0].fixed.busiest);
+        turns
+    };
+    let compared = |full: usize| {
+        let mut comparison = Comparison::new(RULE);
+        let mut pairs = 0;
+        while !comparison.look() || comparison.lacks_fixed() {
+            let [base, variant] = pair(pairs < full);
+            comparison.add(&base, &variant);
+            pairs += 1;
+        }
+        let found = comparison.end();
+        assert_eq!((found.finding, found.pairs), (Finding::Different, 8));
+        (pairs, found.fixed_pairs, found.fixed_cost_ns.is_some())
+    };
+    assert_eq!(compared(0), (8, 8, true));
+    assert_eq!(compared(5), (13, 8, true));
+    // Eight more at most.
+    assert_eq!(compared(9), (16, 7, false));
+}
+
+#[test]
 fn costs_tell_where_the_tester_ends_first() {
     let rule = Rule {
         measure: Measure::Cost,

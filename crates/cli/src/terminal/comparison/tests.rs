@@ -65,6 +65,17 @@ fn a_comparison_is_a_sentence_then_a_table() {
 }
 
 #[test]
+fn a_cost_at_the_fixed_load_that_is_unknown_is_said() {
+    let mut line = line();
+    if let Some(difference) = line.variants[1].difference.as_mut() {
+        difference.fixed_cost_ns = None;
+    }
+    let text = comparison(&line, false);
+    let wanted = "conntrack: at the fixed load no cost is told: only 6 pairs count\n";
+    assert!(text.contains(wanted), "{text}");
+}
+
+#[test]
 fn a_failure_and_its_doubts_are_said() {
     let doubt = Doubt {
         name: "host-changed".to_owned(),
