@@ -1,7 +1,8 @@
 //! A file of records as the report takes it.
 
 use crate::{Raw, number};
-use mpps_record::{Records, Run, TrialLine};
+use mpps_record::{Answers, Records, Run, TrialLine};
+use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
 /// One file.
@@ -88,20 +89,37 @@ pub fn missing_trials(run: &Run, all: &[&Run]) -> Option<String> {
     let cells: HashSet<&String> = cells.collect();
     let of_cells = all.iter().filter(|other| cells.contains(&other.name));
     let in_cells: usize = of_cells.map(|other| other.trials.len()).sum();
-    let there: HashSet<u32> = run.trials.iter().map(|trial| trial.trial).collect();
+    let there: HashSet<u64> = run.trials.iter().map(|one| one.trial.into()).collect();
     let count = there.len() + in_cells;
-    let wanted = run
-        .results
-        .iter()
-        .filter_map(|result| result.stands_on.stands_on_trial);
-    let mut lacking = wanted.filter(|number| !there.contains(number));
-    let had = run.end.as_ref().map_or(0, |end| end.trials as usize);
-    if had > count {
-        let had = number::plural(had, "trial");
-        return Some(format!("had {had}, of which the file has {count}"));
+    if let Some(end) = &run.end {
+        let had = number::plural(end.trials as usize, "trial");
+        return (end.trials as usize > count)
+            .then(|| format!("had {had}, of which the file has {count}"));
     }
-    let number = lacking.next()?;
-    Some(format!("lacks trial {number}, on which a result stands"))
+    // Trials are numbered from 1, and an answer is written after the trials that it names.
+    let answers = run.answers().into_iter().flat_map(Answers::values);
+    let named = answers.map(|line| last_named(&line)).max();
+    let last = there.iter().copied().chain(named).max().unwrap_or(0);
+    let count = there.len();
+    ((count as u64) < last).then(|| format!("has {count} of trials 1 to {last}"))
+}
+
+/// The highest number of a trial in a line: `stands_on_trial`, `overload_trials`. 0 where it names none.
+fn last_named(value: &Value) -> u64 {
+    let of = |(name, value): (&String, &Value)| match value {
+        Value::Number(number) if name == "trial" || name.ends_with("_trial") => number.as_u64(),
+        Value::Array(all) if name.ends_with("trials") => {
+            let number = |one: &Value| one.as_u64().unwrap_or_else(|| last_named(one));
+            all.iter().map(number).max()
+        }
+        _ => Some(last_named(value)),
+    };
+    let last = match value {
+        Value::Object(members) => members.iter().filter_map(of).max(),
+        Value::Array(all) => all.iter().map(last_named).max(),
+        _ => None,
+    };
+    last.unwrap_or(0)
 }
 
 /// Drops lines that are there twice, and counts them.

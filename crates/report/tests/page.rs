@@ -464,9 +464,12 @@ fn trials_that_are_missing_are_said() {
     let none = page_of(kept(|line| !line.contains("\"kind\":\"trial\"")).as_bytes());
     assert!(none.contains("had 15 trials, of which the file has 0."));
     assert!(none.contains("1.16 million without loss"));
+    // Without an end, the numbers of the trials tell, or those that an answer names.
     let cut =
         kept(|line| !line.contains("\"kind\":\"end\"") && !line.contains("\"phase\":\"search\""));
-    assert!(page_of(cut.as_bytes()).contains("on which a result stands"));
+    assert!(page_of(cut.as_bytes()).contains("has 5 of trials 1 to 15."));
+    let latencies = lines::latencies().replace("\"kind\":\"end\"", "\"kind\":\"later\"");
+    assert!(page_of(latencies.as_bytes()).contains("has 0 of trials 1 to 2."));
 }
 
 /// The campaign's own line counts the trials of its cells' runs.
