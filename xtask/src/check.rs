@@ -96,6 +96,7 @@ fn further_checks() -> Result<Tally, Failure> {
     let mut tally = clippy("clippy", &["--workspace", SCHEMA])?;
     let without_lab = ["-p", "mpps-cli", "--no-default-features"];
     tally.add(clippy("clippy without the lab", &without_lab)?);
+    tally.add(another_system(&without_lab)?);
     // Other programs build on these two.
     for library in ["mpps-record", "mpps-method"] {
         let documents = ["rustdoc", "-p", library, "--lib", "--", "-D", "warnings"];
@@ -112,6 +113,21 @@ fn further_checks() -> Result<Tally, Failure> {
         begun.elapsed().as_secs_f64()
     );
     Ok(tally)
+}
+
+/// README says that the program without the lab builds wherever Rust does.
+fn another_system(selected: &[&str]) -> Result<Tally, Failure> {
+    let system = install::OTHER_SYSTEM;
+    if !install::has_other_system() {
+        return Ok(skip(&format!(
+            "no library of Rust or no crates for {system} (rustup target add {system}; cargo fetch)"
+        )));
+    }
+    let check = [&["check"], selected, &["--target", system]].concat();
+    Ok(one(
+        &format!("build for {system}"),
+        programs::cargo_last(&check)?,
+    ))
 }
 
 /// Warnings of the compiler are errors here and nowhere else: a new compiler must not break anybody's build.
@@ -132,16 +148,20 @@ fn house_rules() -> Tally {
 /// A check of cargo's own; skipped, and said so, where the toolchain lacks it.
 fn tool(name: &str, verb: &str, arguments: &[&str]) -> Result<Tally, Failure> {
     if !install::has_cargo_verb(verb) {
-        println!(
-            "SKIP: cargo {verb} is not installed (rustup component add {})",
+        return Ok(skip(&format!(
+            "cargo {verb} is not installed (rustup component add {})",
             if verb == "fmt" { "rustfmt" } else { verb }
-        );
-        return Ok(Tally {
-            skipped: 1,
-            ..Tally::default()
-        });
+        )));
     }
     Ok(one(name, programs::cargo_last(arguments)?))
+}
+
+fn skip(why: &str) -> Tally {
+    println!("SKIP: {why}");
+    Tally {
+        skipped: 1,
+        ..Tally::default()
+    }
 }
 
 fn one(name: &str, held: bool) -> Tally {

@@ -20,6 +20,7 @@ pub fn everything() -> Result<(), Failure> {
         eprintln!("xtask: {failure}; the tests in a browser will be skipped");
     }
     toolchain_components();
+    other_system();
     Ok(())
 }
 
@@ -138,20 +139,50 @@ fn toolchain_components() {
     for (component, verb) in [("rustfmt", "fmt"), ("clippy", "clippy")] {
         if !has_cargo_verb(verb) && needs::find_program("rustup").is_some() {
             eprintln!("xtask: installing {component} (a check of `cargo xtask test`)");
-            let added = Command::new("rustup")
-                .args(["component", "add", component])
-                .output();
-            if !added.is_ok_and(|output| output.status.success()) {
+            if !quietly("rustup", &["component", "add", component]) {
                 eprintln!("xtask: rustup could not add {component}; its check will be skipped");
             }
         }
     }
 }
 
+/// A system other than Linux, for which the program that only reads records is checked.
+pub const OTHER_SYSTEM: &str = "x86_64-pc-windows-gnu";
+
+/// Rust's library for it. Without rustup nothing is done: the check then says so.
+fn other_system() {
+    if has_other_system() || needs::find_program("rustup").is_none() {
+        return;
+    }
+    eprintln!(
+        "xtask: installing Rust's library for {OTHER_SYSTEM} (a check of `cargo xtask test`)"
+    );
+    let added = quietly("rustup", &["target", "add", OTHER_SYSTEM]);
+    if !added || !quietly("cargo", &["fetch", "--locked", "--target", OTHER_SYSTEM]) {
+        eprintln!("xtask: it or crates for it could not be fetched; the check will be skipped");
+    }
+}
+
+/// True when the compiler has its library for that system, and cargo has the crates.
+pub fn has_other_system() -> bool {
+    let asked = ["--print", "target-libdir", "--target", OTHER_SYSTEM];
+    let Ok(told) = Command::new("rustc").args(asked).output() else {
+        return false;
+    };
+    let folder = String::from_utf8_lossy(&told.stdout);
+    let fetch = ["fetch", "--locked", "--offline", "--target", OTHER_SYSTEM];
+    Path::new(folder.trim()).is_dir() && quietly("cargo", &fetch)
+}
+
+/// Whether a program ends well. It shows nothing.
+fn quietly(program: &str, arguments: &[&str]) -> bool {
+    let ended = Command::new(program).args(arguments).output();
+    ended.is_ok_and(|output| output.status.success())
+}
+
 /// True when `cargo VERB` works.
 pub fn has_cargo_verb(verb: &str) -> bool {
-    let tried = Command::new("cargo").args([verb, "--version"]).output();
-    tried.is_ok_and(|output| output.status.success())
+    quietly("cargo", &[verb, "--version"])
 }
 
 #[cfg(test)]
