@@ -111,11 +111,13 @@ impl<'a> Doubted<'a> {
         text
     }
 
-    /// Which saw it: ` (64; similar: imix)`, ` (in 3 of 9 points)`; nothing where all saw the same.
+    /// Which saw it: ` (64; similar: imix)`, ` (in 3 of 9 points)`; nothing where all saw the same. One of them can see it
+    /// several times, as a comparison does for its variants.
     fn among(&self, first: &[Cow<'_, str>], similar: &[Cow<'_, str>]) -> String {
         let (seen, all) = (first.len() + similar.len(), self.subjects.len());
         match (seen == all, similar.is_empty()) {
             (true, true) => String::new(),
+            _ if seen > all => format!(" (and {} similar)", similar.len()),
             _ if seen > self.named_max => {
                 let similar = if similar.is_empty() { "" } else { "similar " };
                 format!(" ({similar}in {seen} of {all} {})", self.noun)
@@ -133,7 +135,7 @@ mod tests {
     use crate::terminal::report::doubted;
     use mpps_lab::doubt::Weight;
     use mpps_record::doubts::TESTER_NEAR_CEILING;
-    use mpps_record::{ForwardingLimit, ResultLine};
+    use mpps_record::{ComparisonLine, ForwardingLimit, ResultLine};
     use mpps_report::Row;
 
     fn result(frame: &str, doubts: Vec<Doubt>) -> ResultLine {
@@ -245,5 +247,24 @@ mod tests {
         assert_eq!(lines(4, 9, false), similar);
         let full = lines(4, 9, true);
         assert!(full.contains("- 2 is near (in 3 of 9 points)\n"), "{full}");
+    }
+
+    #[test]
+    fn a_comparison_may_see_a_doubt_thrice() {
+        let near = ["a is near", "b is near", "c is near"];
+        let line = ComparisonLine {
+            doubts: near
+                .map(|seen| doubt("near", Weight::Unsure(6), seen))
+                .into(),
+            ..ComparisonLine::default()
+        };
+        let doubted = Doubted {
+            named_max: 1,
+            ..Doubted::new("comparisons", [&line])
+        };
+        assert_eq!(
+            doubted.lines(false),
+            "\nDoubts\n- a is near (and 2 similar)\n"
+        );
     }
 }
