@@ -9,9 +9,9 @@ const TOLD_MAX: usize = 3;
 /// One doubt with all that raised it.
 #[derive(Debug)]
 pub struct Raised<'a> {
-    /// The doubt, as the first that raised it has it.
+    /// The doubt, as the first of the gravest that raised it has it.
     pub doubt: &'a Doubt,
-    /// What was seen, and which subjects saw it so.
+    /// What was seen, the gravest first, and which subjects saw it so.
     pub seen: Vec<(&'a str, Vec<Cow<'a, str>>)>,
     /// Subjects in all, those without this doubt too.
     pub among: usize,
@@ -22,24 +22,25 @@ impl<'a> Raised<'a> {
     pub fn each<S: Into<Cow<'a, str>>>(
         subjects: impl IntoIterator<Item = (S, &'a [Doubt])>,
     ) -> Vec<Self> {
-        let (mut raised, mut among): (Vec<Self>, _) = (Vec::new(), 0);
+        let (mut all, mut among) = (Vec::new(), 0);
         for (subject, doubts) in subjects {
             among += 1;
             let subject = subject.into();
-            for doubt in doubts {
-                match raised.iter_mut().find(|one| one.doubt.name == doubt.name) {
-                    Some(known) => known.note(subject.clone(), &doubt.seen),
-                    None => raised.push(Self {
-                        doubt,
-                        seen: vec![(&doubt.seen, vec![subject.clone()])],
-                        among,
-                    }),
-                }
+            all.extend(doubts.iter().map(|doubt| (subject.clone(), doubt)));
+        }
+        // Older records have no weights: then the order is the one in which doubts were raised.
+        all.sort_by_key(|(_, doubt)| doubt.weight.unwrap_or(u32::MAX));
+        let mut raised: Vec<Self> = Vec::new();
+        for (subject, doubt) in all {
+            match raised.iter_mut().find(|one| one.doubt.name == doubt.name) {
+                Some(known) => known.note(subject, &doubt.seen),
+                None => raised.push(Self {
+                    doubt,
+                    seen: vec![(&doubt.seen, vec![subject])],
+                    among,
+                }),
             }
         }
-        raised.iter_mut().for_each(|one| one.among = among);
-        // Older records have no weights: then the order is the one in which doubts were raised.
-        raised.sort_by_key(|raised| raised.doubt.weight.unwrap_or(u32::MAX));
         raised
     }
 
@@ -121,5 +122,22 @@ mod tests {
         let all = doubt("2 void");
         let raised = Raised::each([("64", &all[..]), ("imix", &all[..])]);
         assert_eq!(raised[0].told(), "2 void");
+    }
+
+    #[test]
+    fn the_gravest_of_all_subjects_is_first() {
+        let weighed = |name: &str, weight| {
+            let [mut doubt] = doubt(&format!("{name} {weight}"));
+            (doubt.name, doubt.weight) = (name.to_owned(), Some(weight));
+            doubt
+        };
+        let (first, second) = (
+            [weighed("lost", 209), weighed("void", 203)],
+            [weighed("lost", 101)],
+        );
+        let raised = Raised::each([("64", &first[..]), ("imix", &second[..])]);
+        let told: Vec<String> = raised.iter().map(Raised::told).collect();
+        assert_eq!(told, ["lost 101 (imix); lost 209 (64)", "void 203 (64)"]);
+        assert_eq!(raised[0].doubt.weight, Some(101));
     }
 }

@@ -8,6 +8,8 @@ use mpps_method::{Counts, OVERDUE_MAX, Trial, Verdict};
 const MERGED: f64 = 0.95;
 /// Frames in one packet at most (net/ipv4/udp_offload.c, UDP_GRO_CNT_MAX; TCP merges fewer of a usual size).
 const MERGED_AT_MOST: u64 = 64;
+/// So small a share of foreign frames hardly changes a rate: the kernel sends some of its own when a link comes up.
+const FOREIGN_FEW: f64 = 0.001;
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let mut doubts = frame_doubts(&weighed.searched.trials);
@@ -28,7 +30,7 @@ pub fn frame_doubts(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
     let looked_at = trials.iter().map(|(trial, _)| trial.latency.count()).sum();
     let doubts = [
         trials.iter().find_map(|(trial, _)| merged(trial)),
-        foreign(trials),
+        foreign(trials, counts.received),
         duplicates(counts.duplicated, counts.received),
         reordered(counts.reordered, counts.received),
         late(counts.late),
@@ -38,11 +40,14 @@ pub fn frame_doubts(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
     doubts.into_iter().flatten().collect()
 }
 
-fn foreign(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+fn foreign(trials: &[(Trial, Verdict)], received: u64) -> Option<Doubt> {
     let frames: u64 = trials.iter().map(|(trial, _)| trial.counts().foreign).sum();
     (frames > 0).then(|| Doubt {
         name: "foreign",
-        weight: Weight::Another(9),
+        weight: match frames as f64 > FOREIGN_FEW * received as f64 {
+            true => Weight::Another(9),
+            false => Weight::Unsure(9),
+        },
         seen: format!("{frames} foreign frames reached the receiver"),
         why: "Another sender than the tester sends frames through the DUT.",
         next: "Check which programs the --dut-setup script started.",
@@ -163,6 +168,21 @@ mod tests {
         assert_eq!(with(|counts| counts.late = 1), ["late"]);
         assert_eq!(with(|counts| counts.not_lowered = 1), ["not-routed"]);
         assert_eq!(with(|counts| counts.foreign = 1), ["foreign"]);
+    }
+
+    #[test]
+    fn a_few_foreign_frames_weigh_less() {
+        let weight = |foreign| {
+            let mut direction = Direction::default();
+            (direction.counts.received, direction.counts.foreign) = (10_000, foreign);
+            let trial = Trial {
+                directions: vec![direction],
+                ..Trial::default()
+            };
+            frame_doubts(&[(trial, Verdict::Lossless)])[0].weight
+        };
+        assert_eq!(weight(11), Weight::Another(9));
+        assert_eq!(weight(10), Weight::Unsure(9));
     }
 
     #[test]
