@@ -164,6 +164,59 @@ fn a_machines_setting_goes_back_with_the_bed() {
     assert_eq!(setting.read().ok(), Some(before));
 }
 
+/// Levels that are the router's CPUs, and settings of the whole machine that disturb nobody: each kernel takes them.
+#[test]
+fn masks_and_machine_levels_are_taken() {
+    if !support::can_run() {
+        return;
+    }
+    let mut plan = support::plan();
+    let all: BTreeSet<usize> = [&plan.cpus.dut, &plan.cpus.tester]
+        .into_iter()
+        .flatten()
+        .copied()
+        .collect();
+    plan.cpus.dut = all.into_iter().collect();
+    let mask = plan.cpus.dut_set().mask();
+    let bed = Bed::raise(&plan).expect("a bed");
+    let queue = |port| Setting::device_file(port, "queues/rx-0/rps_cpus");
+    let netns = bed.dut().netns().expect("a router");
+    for (id, setting, level) in [
+        ("rps_cpus", queue("mB"), mask.as_str()),
+        ("rps_cpus", queue("mC"), &mask),
+        (
+            "flow_limit_cpu_bitmap",
+            Setting::sysctl("net.core.flow_limit_cpu_bitmap"),
+            &mask,
+        ),
+        (
+            "tracing_off",
+            Setting::sysctl("kernel.bpf_stats_enabled"),
+            "1",
+        ),
+    ] {
+        let is_here = setting.interface.is_none();
+        let read = || match is_here {
+            true => setting.read(),
+            false => netns.run(|| setting.read()).expect("the namespace"),
+        };
+        let before = read().unwrap_or_else(|error| panic!("{error}"));
+        if !setting.is_same("0", &before) {
+            println!("SKIP: needs a machine that has {id} at 0");
+            continue;
+        }
+        let mut toggle = Toggle::new(row(id), &bed).unwrap_or_else(|why| panic!("{id}: {why:?}"));
+        for at in [Level::From, Level::To] {
+            toggle.set(at).unwrap_or_else(|why| panic!("{id}: {why}"));
+            let wanted = if at == toggle.bed_level() { "0" } else { level };
+            let now = read().expect("a value");
+            assert!(setting.is_same(wanted, &now), "{id}: {wanted} {now}");
+        }
+        toggle.leave().unwrap_or_else(|why| panic!("{id}: {why}"));
+        assert_eq!(read().ok(), Some(before), "{id}");
+    }
+}
+
 /// Settings that can be switched on such a bed, whatever traffic they need.
 fn measurable(bed: &BedPlan) -> Vec<&'static Row> {
     let six = Traffic {

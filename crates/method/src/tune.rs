@@ -47,6 +47,9 @@ pub const GROUPS: [(&str, &str); 14] = [
     ("dataplane", "ways past the kernel's own path"),
 ];
 
+/// A level that is no text but a mask: all CPUs of a bed's router.
+pub const DUT_CPUS: &str = "{dut}";
+
 /// How a setting is read and, where it can be, written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -238,7 +241,7 @@ impl Row {
         }
     }
 
-    /// Values worth measuring.
+    /// Values worth measuring; one may be [`DUT_CPUS`].
     #[must_use]
     pub fn levels(&self) -> Vec<&'static str> {
         parse::parts(self.levels)

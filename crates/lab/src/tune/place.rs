@@ -1,8 +1,9 @@
 //! Places of a setting on this machine: a template of the catalogue with its words in braces filled in.
 
 use super::machine::Machine;
+use crate::bed::BedPlan;
 use mpps_linux::setting::{Kind as Reached, Setting};
-use mpps_method::tune::{Kind, Row, Template};
+use mpps_method::tune::{DUT_CPUS, Kind, Row, Template};
 
 const NET: &str = "/sys/class/net";
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -117,6 +118,14 @@ pub fn places(row: &Row, machine: &Machine) -> Result<Vec<Place>, String> {
         return Err(found.map_or("", |(_, why)| why).to_owned());
     }
     Ok(all)
+}
+
+/// A level of the catalogue as it is written on such a bed.
+pub(super) fn level_at(level: &str, bed: &BedPlan) -> String {
+    match level {
+        DUT_CPUS => bed.cpus.dut_set().mask(),
+        level => level.to_owned(),
+    }
 }
 
 /// Places of a row at these ports, each with so many queues.

@@ -1,7 +1,7 @@
 //! A setting of the catalogue as a part of a set-up script, for a bed that does not stand yet.
 
 use super::measurable::{Reach, Unmeasured, check_front, check_switch};
-use super::place::places_at;
+use super::place::{level_at, places_at};
 use super::toggle::commands;
 use crate::bed::BedPlan;
 use mpps_linux::setting::Setting;
@@ -67,7 +67,7 @@ pub fn steps(row: &'static Row, value: &str, plan: &BedPlan) -> Result<Vec<Step>
     let places = places_at(row, &PORTS.map(str::to_owned), plan.port_queues());
     let steps = places.iter().map(|place| {
         let value = values.get(place.template).or(values.last());
-        Some(Step::Write(place.setting()?, (*value?).to_owned()))
+        Some(Step::Write(place.setting()?, level_at(value?, plan)))
     });
     let steps: Option<Vec<Step>> = steps.collect();
     steps.ok_or_else(|| Unmeasured::NotSwitched("is nothing that mpps writes".to_owned()))
@@ -134,6 +134,14 @@ mod tests {
         let several = Err("give one value, or 3 set apart by \"; \"".to_owned());
         assert_eq!(check("0; 1; 2; 0"), several);
         assert_eq!(check("strict"), Err("give a number".to_owned()));
+    }
+
+    #[test]
+    fn cpus_of_the_router_are_a_mask() {
+        let made = made("rps_cpus", "{dut}").expect("steps");
+        let mask = plan().cpus.dut_set().mask();
+        let is_mask = |step: &Step| matches!(step, Step::Write(_, value) if *value == mask);
+        assert!(made.len() >= 2 && made.iter().all(is_mask), "{made:?}");
     }
 
     #[test]

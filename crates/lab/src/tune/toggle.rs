@@ -2,7 +2,7 @@
 //! machine is switched where the user allows it; the bed's journal has its value before.
 
 use super::measurable::{NEEDS, Unmeasured, is_of_machine, kernel_lacks, needs};
-use super::place::places_at;
+use super::place::{level_at, places_at};
 use crate::bed::Bed;
 use mpps_linux::netns::NetNs;
 use mpps_linux::packet::{Filter, PacketSocket};
@@ -174,10 +174,12 @@ impl<'bed> Toggle<'bed> {
         self.bed_has_from = (read.iter()).any(|(setting, before, advised)| {
             advised.is_none_or(|to| !setting.is_same(to, before))
         });
-        let other = levels.into_iter().find(|level| !holds(level));
+        let levels = levels.into_iter();
+        let mut levels = levels.map(|level| level_at(level, self.bed.plan()));
+        let other = levels.find(|level| !holds(level));
         let value = |advised: Option<&'static str>| match self.bed_has_from {
-            true => advised.or(other),
-            false => other,
+            true => advised.or(other.as_deref()),
+            false => other.as_deref(),
         };
         let changes = read.iter().map(|(setting, before, advised)| {
             let value = value(*advised).ok_or("the catalogue names no second level")?;

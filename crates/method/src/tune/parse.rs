@@ -1,6 +1,6 @@
 //! The catalogue's file to rows, each checked.
 
-use super::{Advice, GROUPS, Kind, Row, Template};
+use super::{Advice, DUT_CPUS, GROUPS, Kind, Row, Template};
 use serde::de::value::{self, BorrowedStrDeserializer, MapDeserializer};
 use serde::de::{Deserialize, Deserializer, Error};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +41,20 @@ const AS_A_ROUTER: &str = "As for a router.";
 /// Characters of an id and of a name, so that a list fits 80 columns.
 const ID_MAX: usize = 26;
 const NAME_MAX: usize = 38;
+
+/// What the kernel takes at places that hold no numbers alone, by the ends of these places.
+const WORDS: [(&str, &[&str]); 10] = [
+    ("/rps_cpus", &[DUT_CPUS]),
+    (".rps_default_mask", &[DUT_CPUS]),
+    (".flow_limit_cpu_bitmap", &[DUT_CPUS]),
+    ("/smt/control", &["on", "off"]),
+    ("/scaling_governor", &["powersave", "performance"]),
+    ("/sched/preempt", &["none", "voluntary", "full", "lazy"]),
+    ("/current_clocksource", &["tsc", "hpet"]),
+    ("/napi_tx", &["N", "Y"]),
+    (".default_qdisc", &["pfifo_fast", "fq_codel", "fq"]),
+    (".tcp_congestion_control", &["cubic", "bbr"]),
+];
 
 type Lines = BTreeMap<&'static str, &'static str>;
 
@@ -101,6 +115,7 @@ fn row(id: &'static str, lines: Lines, ids: &BTreeSet<&str>) -> Result<Row, Stri
     }
     check_bed(&row, ids)?;
     row.places = templates(row.kind, row.place)?;
+    check_levels(&row)?;
     let advice = |words, values| advice(words, values, row.places.len());
     row.router = advice(row.router_words, row.router_set)?;
     row.endpoint = match row.endpoint_words {
@@ -160,6 +175,36 @@ fn check_beds(row: &Row) -> Result<(), String> {
         return Err("has the same bed_flags for both levels".to_owned());
     }
     Ok(())
+}
+
+/// Whether each level can be written to each place, where nothing else makes the levels.
+fn check_levels(row: &Row) -> Result<(), String> {
+    if !(row.bed_on.is_empty() && row.bed_flags.is_empty()) {
+        return Ok(());
+    }
+    for place in &row.places {
+        let mut levels = row.levels().into_iter();
+        if let Some(level) = levels.find(|level| !takes(place, level)) {
+            return Err(format!(
+                "has the level {level}, which nobody can write to {}",
+                place.text
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn takes(place: &Template, level: &str) -> bool {
+    let is_word =
+        |(end, words): &(&str, &[&str])| place.text.ends_with(end) && words.contains(&level);
+    match place.kind {
+        Kind::Ethtool if place.text.starts_with("features/") => ["on", "off"].contains(&level),
+        Kind::Sysctl | Kind::Sysfs | Kind::Procfs | Kind::Ethtool => {
+            let mut numbers = level.split(' ');
+            numbers.all(|number| number.parse::<i64>().is_ok()) || WORDS.iter().any(is_word)
+        }
+        Kind::Irq | Kind::Boot | Kind::Config | Kind::Service | Kind::Command => true,
+    }
 }
 
 /// Words set apart by commas.

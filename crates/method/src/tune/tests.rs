@@ -22,6 +22,10 @@ acts = "forward"
 bed = "cpumap, napi"
 "#;
 
+/// How it is reached, and where.
+const PLACES: &str = "kind = \"sysctl\"\n\
+                      where = \"net.ipv4.conf.all.rp_filter; net.ipv4.conf.{if}.rp_filter\"";
+
 fn parse(text: String) -> Result<Vec<Row>, WrongRow> {
     rows(Box::leak(text.into_boxed_str()))
 }
@@ -107,6 +111,36 @@ fn wrong_blocks_are_refused() {
             "bed = \"cpumap, napi\"",
             "bed = \"cpumap\"\nlevels = \"off; on\"\nbed_flags = \"none; --ipv6\"\nbed_with = \"rp_filter\"",
             "has bed_flags, and is switched on one bed as well",
+        ),
+        (
+            "bed = \"cpumap, napi\"",
+            "bed = \"cpumap\"\nlevels = \"0; strict\"",
+            "has the level strict, which nobody can write to net.ipv4.conf.all.rp_filter",
+        ),
+        (
+            "bed = \"cpumap, napi\"",
+            "bed = \"cpumap\"\nlevels = \"0; {dut}\"",
+            "has the level {dut}, which nobody can write to net.ipv4.conf.all.rp_filter",
+        ),
+        (
+            PLACES,
+            "kind = \"sysfs\"\nwhere = \"/sys/{if}/rps_cpus\"\nlevels = \"{dut}; all\"",
+            "has the level all, which nobody can write to /sys/{if}/rps_cpus",
+        ),
+        (
+            PLACES,
+            "kind = \"procfs\"\nwhere = \"/proc/a\"\nlevels = \"1 2; 1..2\"",
+            "has the level 1..2, which nobody can write to /proc/a",
+        ),
+        (
+            PLACES,
+            "kind = \"ethtool\"\nwhere = \"features/rx-gro\"\nlevels = \"off; 1\"",
+            "has the level 1, which nobody can write to features/rx-gro",
+        ),
+        (
+            PLACES,
+            "kind = \"ethtool\"\nwhere = \"pause/rx\"\nlevels = \"0; on\"",
+            "has the level on, which nobody can write to pause/rx",
         ),
         (
             "kind = \"sysctl\"",
