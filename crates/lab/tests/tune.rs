@@ -180,6 +180,31 @@ fn the_time_of_turns_is_told_without_profiles() {
     assert!(profiles > PROFILES.as_nanos() / 2, "{profiles} ns");
 }
 
+/// A port with one queue has no file for the CPUs that send on it.
+#[test]
+fn a_placebo_is_not_measured_alone() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    if bed.plan().port_queues() > 1 {
+        support::skip!("a router of one CPU");
+    }
+    let plan = SettingsPlan {
+        rows: vec![row("xps_cpus"), row("lro")],
+        ..plan()
+    };
+    let mut seen = Seen::default();
+    let ended = settings::measure(&bed, &plan, Earlier::default(), &mut seen);
+    let said = ended.expect_err("nothing to measure").to_string();
+    assert!(
+        said.starts_with("no setting to measure: xps_cpus: "),
+        "{said}"
+    );
+    assert!(said.contains("; lro: needs a real NIC"), "{said}");
+    assert!(seen.costs.is_empty(), "{:?}", seen.costs.keys());
+}
+
 /// Without rows, and without time.
 fn plan() -> SettingsPlan {
     SettingsPlan {

@@ -206,6 +206,9 @@ pub fn measure(
             Err(why) => effects.push(unmeasured(row, why)),
         }
     }
+    if toggles.is_empty() && plan.beds == 0 {
+        return Err(no_setting(effects.iter().filter_map(refusal)));
+    }
     // Without it nobody could tell a disturbance from an effect.
     match Toggle::placebo(bed) {
         Ok(placebo) => toggles.push(placebo),
@@ -278,6 +281,13 @@ fn all(
     for one in tried.iter_mut() {
         one.find_rates(job)?;
     }
+    let mut open = tried.iter().filter(|one| one.refused.is_none());
+    if found.beds == 0 && open.all(|one| one.id() == Some(PLACEBO)) {
+        let refusals = tried.iter();
+        return Err(no_setting(
+            refusals.filter_map(|one| one.id().zip(one.refused.as_deref())),
+        ));
+    }
     let turns = job
         .budget
         .as_nanos()
@@ -289,6 +299,18 @@ fn all(
         tried::in_turns(tried.iter_mut().collect(), found.tests, turns, job)?;
     }
     together::confirm(tried, job, found)
+}
+
+/// Why a setting is not measured, with its id.
+fn refusal(effect: &SettingEffect) -> Option<(&str, &str)> {
+    let why = effect.inert.as_ref().or(effect.not_measured.as_ref());
+    Some((effect.setting.as_str(), why?))
+}
+
+/// That nothing is left to measure, with the reason of each refusal.
+fn no_setting<'a>(refusals: impl Iterator<Item = (&'a str, &'a str)>) -> JobError {
+    let refusals: Vec<String> = refusals.map(|(id, why)| format!("{id}: {why}")).collect();
+    JobError::NoSetting(refusals.join("; "))
 }
 
 /// What is kept of the budget to confirm levels together.
