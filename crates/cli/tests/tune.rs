@@ -170,6 +170,10 @@ fn measure_refuses_what_it_cannot_do() {
             &["--only", "lro"],
             "no setting to measure: lro is inert here: ",
         ),
+        (
+            &["--only", "threaded", "--nic", "napi"],
+            "threaded is inert here: the bed sets it by its front",
+        ),
         (&["--only", "governor"], "holds for the whole machine"),
         (&["--only", "gro", "--group", "ip"], "no setting is in both"),
         (&["--only", "gro", "--budget", "5s"], "need at least"),

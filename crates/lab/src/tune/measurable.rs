@@ -85,7 +85,7 @@ pub fn check(row: &Row, at: &Ground<'_>) -> Result<(), Unmeasured> {
             let why = "needs a run of its own, by --only";
             return Err(Unmeasured::NotSwitched(why.to_owned()));
         }
-        if !known.map_or(is_made || at.is_named, |(_, is_met)| is_met(at)) {
+        if is_set_by_bed(need) || !known.map_or(is_made || at.is_named, |(_, is_met)| is_met(at)) {
             return Err(Unmeasured::Inert(lacking(need)));
         }
     }
