@@ -12,7 +12,9 @@ use anyhow::{Context, Result};
 use mpps_lab::jobs::settings::{self, Earlier, Outcome};
 use mpps_lab::jobs::{Observer, ResultObserver};
 use mpps_lab::traffic::Traffic;
+use mpps_lab::tune::measurable::kernel_lacks;
 use mpps_method::Span;
+use mpps_method::tune::named;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -54,6 +56,15 @@ impl Measure for SettingsPlan {
                 "{}: {}",
                 why.trim_start_matches("is "),
                 ids.join(", ")
+            );
+        }
+        let mut ids = self.ids();
+        ids.retain(|id| named(id).into_iter().any(|row| kernel_lacks(row).is_some()));
+        if !ids.is_empty() {
+            let ids = ids.join(", ");
+            let _ = writeln!(
+                text,
+                "inert if this kernel lacks their part, which only a run tells: {ids}"
             );
         }
         text

@@ -166,6 +166,7 @@ pub(super) fn needs(row: &Row) -> Vec<&'static str> {
 }
 
 /// The part of the kernel that it needs, where a kernel may lack it.
-pub(super) fn kernel_lacks(row: &Row) -> Option<&'static str> {
+#[must_use]
+pub fn kernel_lacks(row: &Row) -> Option<&'static str> {
     needs(row).iter().find_map(|need| need.strip_prefix(KERNEL))
 }

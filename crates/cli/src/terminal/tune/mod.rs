@@ -24,7 +24,7 @@ pub use {
 
 use super::columns;
 use super::document::document;
-use mpps_method::tune::{GROUPS, Row};
+use mpps_method::tune::{GROUPS, Row, is_set_by_bed};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -104,8 +104,9 @@ fn with_value(words: &str, value: &str) -> String {
 /// Whether it can act on a bed of this program at all.
 fn on_a_bed(row: &Row) -> String {
     match (row.fronts.as_slice(), row.needs) {
-        ([], "") => "no effect".to_owned(),
-        ([], needs) => format!("no effect (needs {needs})"),
+        ([], "") => "inert".to_owned(),
+        (_, needs) if is_set_by_bed(needs) => format!("inert: {needs}"),
+        ([], needs) => format!("inert: needs {needs}"),
         (fronts, "") => format!("with --nic {}", any_of(fronts)),
         (fronts, needs) => format!("with --nic {}; needs {needs}", any_of(fronts)),
     }

@@ -103,21 +103,39 @@ fn table(title: &str, some: &[&Standing], profile: Profile) -> String {
         return String::new();
     }
     let is_risky = |one: &Standing| one.state == State::Differs && one.row.risk != LOW;
+    let is_fixed = some.iter().any(|one| why(one).is_some());
     let row = |one: &&Standing| {
         let mark = if is_risky(one) { '!' } else { ' ' };
         let values = match one.row.advice(profile).values.as_slice() {
             [] => "mpps tune layout".to_owned(),
             some => some.join("; "),
         };
-        [format!("{mark} {}", one.row.id), values, now(one, true)]
+        let reason = why(one).unwrap_or_default().to_owned();
+        [
+            format!("{mark} {}", one.row.id),
+            values,
+            now(one, true),
+            reason,
+        ]
     };
-    let head = ["  setting", "advised", "now"].map(str::to_owned);
+    let reason = if is_fixed { "because" } else { "" };
+    let head = ["  setting", "advised", "now", reason].map(str::to_owned);
     let rows = std::iter::once(head).chain(some.iter().map(row));
-    let mut text = format!("{title} ({})\n{}", some.len(), columns(rows, &[0, 1, 2]));
+    let table = columns(rows, &[0, 1, 2, 3]);
+    let mut text = format!("{title} ({})\n{table}", some.len());
     if some.iter().any(|one| is_risky(one)) {
         text += "! a change has a risk: `mpps tune list ID` says which\n";
     }
     text + "\n"
+}
+
+/// Why a setting cannot be read or changed here.
+fn why(standing: &Standing) -> Option<&str> {
+    match &standing.state {
+        State::NotHere(why) => Some(why),
+        State::Fixed(why) => Some(why),
+        _ => None,
+    }
 }
 
 fn advised(title: &str, some: &[&Standing], profile: Profile) -> String {
@@ -282,15 +300,10 @@ pub fn survey_json(survey: &Survey) -> String {
         })
     };
     let setting = |one: &Standing| {
-        let why = match &one.state {
-            State::NotHere(why) => Some(why.as_str()),
-            State::Fixed(why) => Some(*why),
-            _ => None,
-        };
         json!({
             "id": one.row.id,
             "state": one.state.name(),
-            "why": why,
+            "why": why(one),
             "advice": one.row.advice(profile).words,
             "places": one.seen.iter().map(place).collect::<Value>(),
         })

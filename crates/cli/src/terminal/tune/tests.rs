@@ -38,7 +38,8 @@ fn all_of_a_setting_is_shown() {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
     // What cannot act on a bed says so, and advice that looks wrong is marked.
-    assert!(setting(row("irq_affinity")).contains("no effect (needs a real NIC)"));
+    assert!(setting(row("irq_affinity")).contains("inert: needs a real NIC"));
+    assert!(setting(row("ip_forward")).contains("inert: the bed sets it\n"));
     assert!(setting(row("file_max")).contains("looks wrong"));
     assert!(setting(row("tcp_sack")).contains("no advice"));
 }
@@ -139,6 +140,13 @@ fn a_page_says_what_to_change() {
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}: {page}"));
     assert!(at("  - Risk: ") < at("  - Side effects: "), "{page}");
     assert!(survey(&here).contains("\n! ip_forward "));
+    let mut fixed = here.standings.clone();
+    fixed[0].state = State::Fixed("read-only here");
+    std::mem::swap(&mut here.standings, &mut fixed);
+    let shown = survey(&here);
+    assert!(shown.contains("advised  now  because\n"), "{shown}");
+    assert!(shown.contains("  0    read-only here\n"), "{shown}");
+    here.standings = fixed;
     // Many places that are alike are one line.
     let one = here.standings.first_mut().expect("a standing");
     one.seen = vec![one.seen[0].clone(); 5];
