@@ -292,14 +292,16 @@ impl File {
     }
 }
 
-/// The word in brackets where there is one (`always [madvise] never`), else all of the text.
+/// The word in brackets where there is one (`always [madvise] never`), or in parentheses among others, as the scheduler
+/// has it (`none (lazy) full`); else all of the text.
 #[must_use]
 pub fn selected(text: &str) -> &str {
-    let inside = text.split_once('[').and_then(|(_, rest)| {
-        let (word, _) = rest.split_once(']')?;
+    let inside = |open, close| {
+        let (word, _) = text.split_once(open)?.1.split_once(close)?;
         Some(word)
-    });
-    inside.unwrap_or(text)
+    };
+    let among = || inside('(', ')').filter(|_| text.contains(' '));
+    inside('[', ']').or_else(among).unwrap_or(text)
 }
 
 mod service;

@@ -186,7 +186,7 @@ impl Machine {
 
     fn look_at_file(&self, place: &Place, file: &str) -> (Reading<String>, Option<&'static str>) {
         let value = self.root.text(file).map(|text| match place.kind {
-            Kind::Sysfs => chosen(&text).to_owned(),
+            Kind::Sysfs => setting::selected(&text).to_owned(),
             _ => text.split_whitespace().collect::<Vec<_>>().join(" "),
         });
         let now = match value {
@@ -305,17 +305,6 @@ pub(super) fn boot_word(words: &[String], name: &str) -> String {
     };
     let found = words.iter().rev().find_map(value);
     found.unwrap_or_else(|| "absent".to_owned())
-}
-
-/// The choice among several words; the scheduler's file has it in parentheses.
-pub(super) fn chosen(text: &str) -> &str {
-    let inside = text
-        .split_once('(')
-        .and_then(|(_, rest)| rest.split_once(')'));
-    match inside {
-        Some((word, _)) if text.contains(' ') => word,
-        _ => setting::selected(text),
-    }
 }
 
 /// Whether a place holds what is advised: one of several values, or a number of a range.

@@ -1,4 +1,4 @@
-use super::machine::{boot_word, chosen, is_met};
+use super::machine::{boot_word, is_met};
 use super::*;
 use crate::facts::planted::{Planted, ROUTER};
 use mpps_linux::setting::{Kind as Reached, Setting};
@@ -202,9 +202,6 @@ fn advice_is_compared_by_its_kind() {
     assert_eq!(boot_word(&words, "idle"), "poll");
     assert_eq!(boot_word(&words, "quiet"), "given");
     assert_eq!(boot_word(&words, "nosm"), "absent");
-    assert_eq!(chosen("always [madvise] never"), "madvise");
-    assert_eq!(chosen("none (lazy) full"), "lazy");
-    assert_eq!(chosen("performance"), "performance");
 }
 
 fn plan(machine: &Machine, choice: &Choice, is_host: bool) -> Plan {

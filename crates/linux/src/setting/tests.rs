@@ -92,6 +92,7 @@ fn the_kernels_spelling_is_the_same_value() {
     assert!(triple.is_same("4096 131072 6291456", "4096\t131072\t6291456"));
     assert!(!triple.is_same("4096 131072 6291456", "4096\t131072\t6291457"));
     assert_eq!(selected("always [madvise] never"), "madvise");
+    assert_eq!(selected("none (lazy) full"), "lazy");
     assert_eq!(selected("1"), "1");
 }
 
