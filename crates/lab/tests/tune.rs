@@ -12,6 +12,7 @@ use mpps_lab::tune::measurable::Reach;
 use mpps_lab::tune::toggle::{Level, PLACEBO, Toggle};
 use mpps_method::saturation::{Block, Window};
 use mpps_method::statistics::median;
+use mpps_method::tune::{Kind, Template};
 use mpps_method::{FrameSpec, Rate, Span};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -180,25 +181,27 @@ fn the_time_of_turns_is_told_without_profiles() {
     assert!(profiles > PROFILES.as_nanos() / 2, "{profiles} ns");
 }
 
-/// A port with one queue has no file for the CPUs that send on it.
+/// The kernel has no file of this setting.
 #[test]
 fn a_placebo_is_not_measured_alone() {
     if !support::can_run() {
         return;
     }
     let bed = support::bed();
-    if bed.plan().port_queues() > 1 {
-        support::skip!("a router of one CPU");
-    }
+    let mut absent = row("rp_filter").clone();
+    absent.places = vec![Template {
+        kind: Kind::Sysfs,
+        text: "/sys/class/net/{if}/absent",
+    }];
     let plan = SettingsPlan {
-        rows: vec![row("xps_cpus"), row("lro")],
+        rows: vec![Box::leak(Box::new(absent)), row("lro")],
         ..plan()
     };
     let mut seen = Seen::default();
     let ended = settings::measure(&bed, &plan, Earlier::default(), &mut seen);
     let said = ended.expect_err("nothing to measure").to_string();
     assert!(
-        said.starts_with("no setting to measure: xps_cpus: "),
+        said.starts_with("no setting to measure: rp_filter: "),
         "{said}"
     );
     assert!(said.contains("; lro: needs a real NIC"), "{said}");
