@@ -128,8 +128,8 @@ pub(super) fn level_at(level: &str, bed: &BedPlan) -> String {
     }
 }
 
-/// Places of a row at these ports, each with so many queues.
-pub(super) fn places_at(row: &Row, ports: &[String], queues: u32) -> Vec<Place> {
+/// Places of a row at these ports of such a bed, and at the CPUs of its router.
+pub(super) fn places_at(row: &Row, ports: &[String], bed: &BedPlan) -> Vec<Place> {
     let mut all = Vec::new();
     for (template, Template { kind, text }) in row.places.iter().enumerate() {
         let of_port = *kind == Kind::Ethtool || is_of_interface(text);
@@ -137,17 +137,26 @@ pub(super) fn places_at(row: &Row, ports: &[String], queues: u32) -> Vec<Place> 
             true => ports.iter().cloned().map(Some).collect(),
             false => vec![None],
         };
-        let queued = text.contains("{rxq}") || text.contains("{txq}");
+        let queues = |kind: &str| {
+            let numbers = 0..bed.port_queues();
+            numbers.map(|queue| format!("{kind}{queue}")).collect()
+        };
+        let (open, words): (&str, Vec<String>) = if text.contains("{rxq}") {
+            ("{rxq}", queues("rx-"))
+        } else if text.contains("{txq}") {
+            ("{txq}", queues("tx-"))
+        } else if text.contains("{cpu}") {
+            let cpus = bed.cpus.dut.iter();
+            ("{cpu}", cpus.map(usize::to_string).collect())
+        } else {
+            ("", vec![String::new()])
+        };
         for interface in interfaces {
-            all.extend((0..if queued { queues } else { 1 }).map(|queue| {
-                Place {
-                    kind: *kind,
-                    template,
-                    interface: interface.clone(),
-                    text: text
-                        .replace("{rxq}", &format!("rx-{queue}"))
-                        .replace("{txq}", &format!("tx-{queue}")),
-                }
+            all.extend(words.iter().map(|word| Place {
+                kind: *kind,
+                template,
+                interface: interface.clone(),
+                text: text.replace(open, word),
             }));
         }
     }

@@ -64,7 +64,7 @@ pub fn steps(row: &'static Row, value: &str, plan: &BedPlan) -> Result<Vec<Step>
         });
     }
     let values: Vec<&str> = value.split("; ").collect();
-    let places = places_at(row, &PORTS.map(str::to_owned), plan.port_queues());
+    let places = places_at(row, &PORTS.map(str::to_owned), plan);
     let steps = places.iter().map(|place| {
         let value = values.get(place.template).or(values.last());
         Some(Step::Write(place.setting()?, level_at(value?, plan)))
@@ -142,6 +142,23 @@ mod tests {
         let mask = plan().cpus.dut_set().mask();
         let is_mask = |step: &Step| matches!(step, Step::Write(_, value) if *value == mask);
         assert!(made.len() >= 2 && made.iter().all(is_mask), "{made:?}");
+    }
+
+    #[test]
+    fn a_setting_of_cpus_is_at_the_routers() {
+        let mut plan = plan();
+        plan.cpus.dut = vec![2, 5];
+        let files = |id: &str| -> Vec<Option<String>> {
+            let places = places_at(named(id)[0], &PORTS.map(str::to_owned), &plan);
+            places.iter().map(super::super::Place::file).collect()
+        };
+        let governor = |cpu| {
+            Some(format!(
+                "/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"
+            ))
+        };
+        assert_eq!(files("governor"), [governor(2), governor(5)]);
+        assert_eq!((files("smt").len(), files("xps_cpus").len()), (1, 4));
     }
 
     #[test]

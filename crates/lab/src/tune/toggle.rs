@@ -149,7 +149,7 @@ impl<'bed> Toggle<'bed> {
         }
         let [inward, outward] = self.bed.dut().ports().ok_or("no ports of a router's")?;
         let ports = [inward.name.clone(), outward.name.clone()];
-        let places = places_at(row, &ports, self.bed.plan().port_queues());
+        let places = places_at(row, &ports, self.bed.plan());
         let read = || {
             let each = places.iter().map(|place| {
                 let setting = place.setting().ok_or("nothing can switch it")?;
