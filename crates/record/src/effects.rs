@@ -88,6 +88,9 @@ pub struct SettingEffect {
     /// What each stage takes more at `to`; null where it was not profiled.
     #[serde(default)]
     pub by_stage: Option<ProfileChange>,
+    /// Why it was profiled and nobody can tell what each stage takes more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_by_stage: Option<String>,
     /// Numbers of the trials at `from`.
     pub from_trials: Vec<u32>,
     /// Numbers of the trials at `to`.

@@ -2,7 +2,7 @@
 
 use crate::number;
 use crate::stage::is_beds;
-use mpps_record::{Interval, PartChange, ProfileChange, ProfiledAgainst};
+use mpps_record::{Interval, PartChange, ProfileChange, ProfiledAgainst, SettingEffect};
 
 /// `conntrack against none: +211 ns a frame for the router (190 to 230). By stage: prerouting +150 (120 to 180), rest no
 /// difference seen (each within 9 ns). By cause: ... From 20 pairs; 21.3 % fewer frames/s (20.1 to 22.9).`
@@ -41,6 +41,14 @@ pub fn words(change: &ProfileChange) -> String {
 pub fn by_part(change: &ProfileChange) -> String {
     let (stages, causes) = (told(&change.stages), told(&change.causes));
     format!("By stage: {stages}. By cause: {causes}")
+}
+
+/// The same of a setting that was profiled, or why nobody can tell.
+#[must_use]
+pub fn of_setting(effect: &SettingEffect) -> Option<String> {
+    let untold = effect.not_by_stage.as_ref();
+    let untold = untold.map(|why| format!("By stage: cannot tell: {why}"));
+    effect.by_stage.as_ref().map(by_part).or(untold)
 }
 
 /// How large a difference may be that was not seen.

@@ -9,7 +9,7 @@ use mpps_method::tune::is_set_by_bed;
 use mpps_record::{EffectsLine, Interaction, Run, Screen, SettingEffect, Together};
 use mpps_report::number;
 use mpps_report::number::percent_given as percent;
-use mpps_report::profile_change::by_part;
+use mpps_report::profile_change::of_setting;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -170,8 +170,7 @@ fn sentence(line: &EffectsLine, effect: &SettingEffect) -> String {
         true => format!(" ({needs})"),
         false => format!(" (acts only with {needs})"),
     });
-    let parts = effect.by_stage.as_ref();
-    let parts = parts.map_or_else(String::new, |change| format!(". {}", by_part(change)));
+    let parts = of_setting(effect).map_or_else(String::new, |parts| format!(". {parts}"));
     let title = effect.title();
     format!("{title}: {}{needs}{parts}", line.finding(effect))
 }
@@ -181,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn needs_and_pairs_of_settings_are_sentences() {
+    fn needs_stages_and_pairs_are_sentences() {
         let needs = |needs: &str| {
             let effect = SettingEffect {
                 setting: "threaded".to_owned(),
@@ -199,6 +198,16 @@ mod tests {
         assert!(
             traffic.ends_with(" (acts only with frames of TCP)"),
             "{traffic}"
+        );
+
+        let untold = SettingEffect {
+            not_by_stage: Some("2 of 12 pairs count".to_owned()),
+            ..SettingEffect::default()
+        };
+        let said = sentence(&EffectsLine::default(), &untold);
+        assert!(
+            said.ends_with(". By stage: cannot tell: 2 of 12 pairs count"),
+            "{said}"
         );
 
         let of = |pairs| screened(&Screen::default(), &[], pairs);

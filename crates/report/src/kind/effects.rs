@@ -4,7 +4,7 @@ use super::{Shown, dash};
 use crate::chart::Chart;
 use crate::gauges::{Gauges, Labels, NS, framed, with};
 use crate::plots;
-use crate::profile_change::by_part;
+use crate::profile_change::of_setting;
 use crate::table::Table;
 use mpps_record::{EffectsLine, Interaction, Interval, Run, Together};
 
@@ -69,7 +69,7 @@ fn rows(line: &EffectsLine) -> impl Iterator<Item = Vec<String>> {
             ns(|cost| cost.high),
             pairs.map_or_else(dash, |pairs| pairs.counted.to_string()),
             line.finding(effect),
-            effect.by_stage.as_ref().map_or_else(dash, by_part),
+            of_setting(effect).unwrap_or_else(dash),
         ]
     })
 }

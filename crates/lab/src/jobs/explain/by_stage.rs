@@ -9,7 +9,7 @@ use crate::jobs::compare::{ALIKE_ON_ONE_BED, is_alike};
 use crate::jobs::{JobError, Trials};
 use crate::search::saturation::little_more;
 use crate::tester::Tester;
-use mpps_method::compare::{Comparison, Measure, Rule};
+use mpps_method::compare::{Comparison, LeftOut, Measure, Rule};
 use mpps_method::turns::TurnOrder;
 use mpps_method::{Rate, Span};
 use mpps_record::ProfileChange;
@@ -32,9 +32,9 @@ pub struct Levels {
 pub type AtLevels<'a> = dyn FnMut([usize; 2], &mut dyn FnMut(usize) -> Result<(), JobError>) -> Result<(), JobError>
     + 'a;
 
-/// What a frame takes more at the second level than at the first, by stage and by cause.
-/// `None`: a level was refused, or fewer than 3 pairs count. Each level has to have been set once before, so that functions
-/// of modules that it loads have names.
+/// What a frame takes more at the second level than at the first, by stage and by cause, or why nobody can tell. There are
+/// up to twice as many pairs as have to count. Each level has to have been set once before, so that functions of modules
+/// that it loads have names.
 ///
 /// # Errors
 /// The router has no threads, a trial failed, or what `at_levels` returns.
@@ -43,7 +43,7 @@ pub fn measure(
     mut levels: Levels,
     at_levels: &mut AtLevels<'_>,
     trials: &mut Trials<'_>,
-) -> Result<Option<ProfileChange>, JobError> {
+) -> Result<Result<ProfileChange, String>, JobError> {
     if tester.dut_threads().is_empty() {
         return Err(JobError::NoThreads);
     }
@@ -54,6 +54,7 @@ pub fn measure(
         alike: ALIKE_ON_ONE_BED,
     };
     let mut paired = Paired::new(look, Comparison::new(rule));
+    let mut taken = 0;
     for half_round in 0..TURNS * levels.pairs {
         if paired.has(levels.pairs) {
             break;
@@ -73,15 +74,50 @@ pub fn measure(
             Ok(())
         })?;
         let [Some(base), Some(own)] = both else {
-            return Ok(None);
+            return Ok(Err("a level was refused".to_owned()));
         };
         paired.add([base, own]);
+        taken += 1;
     }
     let before = load_of(&paired.kept[0]).unwrap_or_default();
-    Ok(change(
-        &paired.kept,
-        before.router_ns,
-        before.frame_ns.median,
-        ALIKE_ON_ONE_BED,
-    ))
+    let (router_ns, frame_ns) = (before.router_ns, before.frame_ns.median);
+    let found = change(&paired.kept, router_ns, frame_ns, ALIKE_ON_ONE_BED);
+    Ok(found.ok_or_else(|| {
+        let mut left_out = paired.comparison.end().left_out;
+        left_out.disturbed += paired.void;
+        too_few(paired.kept[0].len() as u32, taken, left_out)
+    }))
+}
+
+/// Why so few of the pairs that were taken count.
+fn too_few(counted: u32, taken: u32, left_out: LeftOut) -> String {
+    let LeftOut {
+        disturbed,
+        not_overloaded,
+        ..
+    } = left_out;
+    // A sampled pair counts only in one state, however often the others changed theirs.
+    let changing = taken.saturating_sub(counted + disturbed + not_overloaded);
+    format!(
+        "{counted} of {taken} pairs of profiled trials count, too few (left out: {disturbed} disturbed, {changing} in changing states of the machine, {not_overloaded} not overloaded)"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A comparison counts pairs of changing states where most are such. A profile does not.
+    #[test]
+    fn too_few_pairs_have_a_reason() {
+        let left_out = LeftOut {
+            disturbed: 3,
+            distance: 0,
+            not_overloaded: 1,
+        };
+        assert_eq!(
+            too_few(2, 12, left_out),
+            "2 of 12 pairs of profiled trials count, too few (left out: 3 disturbed, 6 in changing states of the machine, 1 not overloaded)"
+        );
+    }
 }

@@ -44,7 +44,7 @@ pub(super) struct Tried<'bed> {
     pub screened: Option<Compared>,
     /// Why it takes turns alone beside a screen.
     pub alone: Option<String>,
-    by_stage: Option<ProfileChange>,
+    by_stage: Option<Result<ProfileChange, String>>,
 }
 
 impl<'bed> Tried<'bed> {
@@ -206,8 +206,10 @@ impl<'bed> Tried<'bed> {
             self.at_levels(order, |_, at| work(at))
         };
         let tester = &mut one.tester;
-        let found = by_stage::measure(tester, levels, &mut at_levels, trials);
-        self.by_stage = found?;
+        let found = by_stage::measure(tester, levels, &mut at_levels, trials)?;
+        // Its effect was found before, so it stays.
+        let refused = self.refused.take();
+        self.by_stage = Some(refused.map_or(found, Err));
         Ok(())
     }
 
@@ -223,6 +225,11 @@ impl<'bed> Tried<'bed> {
             None => compared.map(|compared| difference(&compared, measure)),
         };
         let [from_trials, to_trials] = self.numbers();
+        let (by_stage, not_by_stage) = match self.by_stage {
+            Some(Ok(change)) => (Some(change), None),
+            Some(Err(why)) => (None, Some(why)),
+            None => (None, None),
+        };
         SettingEffect {
             setting: toggle.id.to_owned(),
             name: toggle.name.to_owned(),
@@ -237,7 +244,8 @@ impl<'bed> Tried<'bed> {
             two_beds: false,
             alone: self.alone,
             screened: self.screened.is_some(),
-            by_stage: self.by_stage,
+            by_stage,
+            not_by_stage,
             from_trials,
             to_trials,
         }
