@@ -121,14 +121,25 @@ impl Chart {
     fn legend(&self) -> Markup {
         html! {
             ul.legend {
-                @for series in &self.series {
+                @for series in self.in_legend() {
                     li {
                         svg class=(class(series)) viewBox="0 0 24 12" aria-hidden="true" { (sample(series)) }
-                        (series.name)
+                        (series.legend)
                     }
                 }
             }
         }
+    }
+
+    /// The first series of each entry of the legend.
+    fn in_legend(&self) -> Vec<&Series> {
+        let mut shown: Vec<&Series> = Vec::new();
+        for series in &self.series {
+            if shown.iter().all(|other| other.legend != series.legend) {
+                shown.push(series);
+            }
+        }
+        shown
     }
 
     fn axes(&self, field: &Field<'_>) -> Markup {

@@ -3,6 +3,7 @@
 use super::{BOTTOM, Chart, HEIGHT, Kind, Point, RIGHT, Series, TOP, WIDTH, class, mark, px};
 use crate::scale::{Laid, Scale};
 use maud::{Markup, html};
+use std::collections::BTreeSet;
 
 /// Where values begin, names stand to the left; and what a chart is wider where words stand beside its rows: room for
 /// longer names, and for the words.
@@ -72,10 +73,10 @@ impl Chart {
         let bottom = height - HEIGHT + BOTTOM;
         html! {
             g.grid {
-                @for (at, name) in self.names().iter().enumerate() {
+                @for (at, (name, label)) in self.names().iter().zip(shortened(self.names(), rows.left)).enumerate() {
                     @let (y, edge) = (rows.down(at as f64), rows.down(at as f64 + 0.5));
                     line x1="0" x2=(px(rows.right)) y1=(px(edge)) y2=(px(edge)) {}
-                    text x="0" y=(px(y + 4.0)) { (shortened(name, rows.left)) title { (name) } }
+                    text x="0" y=(px(y + 4.0)) { (label) title { (name) } }
                 }
                 @for (value, said) in rows.values.ticks() {
                     @if let Some(x) = rows.across(value) {
@@ -118,12 +119,60 @@ impl Chart {
     }
 }
 
-/// As many letters as have room.
-fn shortened(name: &str, room: f64) -> String {
+/// As many letters of each name as have room: a long one is cut in the middle, or elsewhere if two would read the same.
+fn shortened(names: &[String], room: f64) -> Vec<String> {
     let letters = (room / LETTER) as usize;
-    if name.chars().count() <= letters {
+    let cut_behind = |begin: usize| -> Vec<String> {
+        let each = names.iter().map(|name| cut(name, begin, letters));
+        each.collect()
+    };
+    let count = |names: &[String]| names.iter().collect::<BTreeSet<_>>().len();
+    let tells_apart = |labels: &Vec<String>| count(labels) == count(names);
+    let middle = letters / 2;
+    let mut begins: Vec<usize> = (1..letters - 1).collect();
+    begins.sort_by_key(|begin| begin.abs_diff(middle));
+    let mut labels = begins.into_iter().map(&cut_behind);
+    labels
+        .find(tells_apart)
+        .unwrap_or_else(|| cut_behind(middle))
+}
+
+/// So many letters of a name with its first ones, where it has more.
+fn cut(name: &str, begin: usize, letters: usize) -> String {
+    let count = name.chars().count();
+    if count <= letters {
         return name.to_owned();
     }
-    let begin: String = name.chars().take(letters - 1).collect();
-    begin.trim_end().to_owned() + "…"
+    let first: String = name.chars().take(begin).collect();
+    let last: String = name.chars().skip(count - (letters - 1 - begin)).collect();
+    format!("{}…{}", first.trim_end(), last.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_cut_so_that_they_differ() {
+        let names = |cells: &[&str]| -> Vec<String> {
+            let name = |cell: &&str| format!("rp_filter ({cell}, 64 B)");
+            cells.iter().map(name).collect()
+        };
+        let cells = ["a", "factorial-1-cpu-one-way", "factorial-1-cpu-both-ways"];
+        let labels = shortened(&names(&cells), LEFT);
+        assert_eq!(
+            labels,
+            [
+                "rp_filter (a, 64 B)",
+                "rp_filter (…way, 64 B)",
+                "rp_filter (…ays, 64 B)"
+            ]
+        );
+        // What differs is further to the left.
+        let cells = ["factorial-1-cpu-one-way", "factorial-2-cpu-one-way"];
+        let labels = shortened(&names(&cells), LEFT);
+        assert_eq!(labels, ["r…1-cpu-one-way, 64 B)", "r…2-cpu-one-way, 64 B)"]);
+        let same = names(&[cells[0], cells[0]]);
+        assert_eq!(shortened(&same, LEFT), ["rp_filter (…way, 64 B)"; 2]);
+    }
 }

@@ -27,6 +27,8 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct Series {
     pub(super) name: String,
+    /// What the legend calls it. Series that look the same share one name there.
+    pub(super) legend: String,
     pub(super) style: usize,
     pub(super) kind: Kind,
     pub(super) points: Vec<Point>,
@@ -131,11 +133,21 @@ impl Series {
 
     /// Points of one name.
     pub fn new(name: impl Into<String>, style: usize, kind: Kind, points: Vec<Point>) -> Self {
+        let name = name.into();
         Self {
-            name: name.into(),
+            legend: name.clone(),
+            name,
             style,
             kind,
             points,
+        }
+    }
+
+    /// With an entry of the legend that other series have too.
+    pub fn in_legend(self, legend: &str) -> Self {
+        Self {
+            legend: legend.to_owned(),
+            ..self
         }
     }
 }

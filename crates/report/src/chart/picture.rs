@@ -1,6 +1,6 @@
 //! Charts as a picture of their own: one SVG that needs nothing beside it.
 
-use super::{Chart, STYLE, WIDTH, class, sample};
+use super::{Chart, STYLE, Series, WIDTH, class, sample};
 use maud::{Markup, PreEscaped, html};
 
 /// The style sheet of pages, which has the colours.
@@ -83,16 +83,15 @@ fn style() -> String {
 /// Where the names of a chart's series stand: as many in a line as it has room for.
 fn places(chart: &Chart) -> Vec<(f64, f64)> {
     let (mut x, mut y) = (0.0, 0.0);
-    let place = |name: &str| {
-        let width = 40.0 + LETTER * name.chars().count() as f64;
+    let place = |series: &Series| {
+        let width = 40.0 + LETTER * series.legend.chars().count() as f64;
         if x > 0.0 && x + width > WIDTH {
             (x, y) = (0.0, y + LINE);
         }
         x += width;
         (x - width, y)
     };
-    let names = chart.series.iter().map(|series| series.name.as_str());
-    names.map(place).collect()
+    chart.in_legend().into_iter().map(place).collect()
 }
 
 fn legend_height(chart: &Chart) -> f64 {
@@ -102,9 +101,9 @@ fn legend_height(chart: &Chart) -> f64 {
 
 fn legend(chart: &Chart) -> Markup {
     html! {
-        @for (series, (x, y)) in chart.series.iter().zip(places(chart)) {
+        @for (series, (x, y)) in chart.in_legend().into_iter().zip(places(chart)) {
             g class=(class(series)) transform=(format!("translate({x:.0} {})", y - 10.0)) { (sample(series)) }
-            text x=(format!("{:.0}", x + 28.0)) y=(y) { (series.name) }
+            text x=(format!("{:.0}", x + 28.0)) y=(y) { (series.legend) }
         }
     }
 }
