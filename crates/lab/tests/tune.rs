@@ -11,9 +11,11 @@ use mpps_lab::traffic::Traffic;
 use mpps_lab::tune::measurable::Reach;
 use mpps_lab::tune::toggle::{Level, PLACEBO, Toggle};
 use mpps_method::saturation::{Block, Window};
+use mpps_method::screen::Design;
 use mpps_method::statistics::median;
 use mpps_method::tune::{Kind, Template};
 use mpps_method::{FrameSpec, Rate, Span};
+use mpps_record::Finding;
 use std::collections::BTreeMap;
 use std::process::Command;
 
@@ -140,6 +142,71 @@ fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &str) {
     assert_eq!(alone.next(), Some("it is worth a factor of over 1.5"));
     assert_eq!(alone.next(), None);
     assert_eq!(settings_of(bed), before);
+}
+
+/// Earlier runs had all turns: of a screen with a setting that is worth a fifth of a frame's cost, and those behind it.
+#[test]
+fn an_effect_of_a_screen_has_turns_of_its_own() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut earlier = Earlier::default();
+    let mut add = |turn: String, fps: f64| {
+        let mut trial = forwarded(fps);
+        trial.overload.ns_per_frame = Some(1e9 / fps);
+        earlier.add(turn, trial);
+    };
+    let levels = [1.6e6, 2e6];
+    for (turn, fps) in [
+        ("rp_filter 1", levels[0]),
+        ("rp_filter 0", levels[1]),
+        ("placebo 60", 2e6),
+        ("placebo 61", 2e6),
+    ] {
+        (0..3).for_each(|_| add(format!("{turn}, first trials"), fps));
+        if turn.starts_with("rp_filter") {
+            (0..12).for_each(|_| add(turn.to_owned(), fps));
+        }
+    }
+    let design = Design::new(2).expect("a design");
+    let half = design.runs() / 2;
+    for block in 1..=12 {
+        for run in 0..design.runs() {
+            let exchanged = if run < half { "" } else { ", exchanged" };
+            let turn = format!("screen {block}, run {}{exchanged}", run % half + 1);
+            add(turn, levels[usize::from(design.is_second(run, 0))]);
+        }
+        // The bed has the second level.
+        let stands = format!("screen {block}, as it stands");
+        (0..half).for_each(|_| add(stands.clone(), levels[1]));
+    }
+    let plan = SettingsPlan {
+        rows: vec![row("rp_filter")],
+        is_screen: true,
+        ..plan()
+    };
+    let mut seen = Seen::default();
+    let outcome = settings::measure(&bed, &plan, earlier, &mut seen);
+    let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
+    assert!(outcome.error.is_none(), "{outcome:?}");
+    assert!(seen.costs.is_empty(), "{:?}", seen.costs.keys());
+    let effects = &outcome.line.effects;
+    let confirmed = |id: &str| {
+        let effect = effects.iter().find(|effect| effect.setting == id);
+        let effect = effect.expect(id);
+        assert!(effect.screened, "{effect:?}");
+        effect.confirmed.clone()
+    };
+    let own = confirmed("rp_filter").expect("turns of its own");
+    assert_eq!(own.finding, Finding::Different, "{own:?}");
+    let rate = own.rate_change.expect("a rate").median;
+    assert!((rate - 0.25).abs() < 1e-6, "{own:?}");
+    assert_eq!(own.pairs.expect("pairs").counted, 8);
+    assert_eq!(confirmed(PLACEBO), None);
+    // Its own turns say it all.
+    let line = &outcome.line;
+    assert_eq!((&line.together, &line.not_together), (&None, &None));
 }
 
 /// Settings on two beds get what the turns left of the budget, and profiles are beyond it. Earlier runs had all turns.

@@ -85,6 +85,10 @@ pub struct SettingEffect {
     /// Whether it was in the screen: its difference comes from blocks, not from pairs.
     #[serde(default)]
     pub screened: bool,
+    /// The difference in pairs of turns of its own, beside a screen; missing: it is none of the largest effects, or no time
+    /// was left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<Difference>,
     /// What each stage takes more at `to`; null where it was not profiled.
     #[serde(default)]
     pub by_stage: Option<ProfileChange>,
@@ -300,7 +304,9 @@ impl EffectsLine {
         }
         let alone = effect.alone.as_ref();
         let alone = alone.map_or_else(String::new, |why| format!(" [alone: {why}]"));
-        let said = difference.to_string() + &alone;
+        let own = effect.confirmed.as_ref();
+        let own = own.map_or_else(String::new, |own| format!("; in turns of its own: {own}"));
+        let said = difference.to_string() + &alone + &own;
         let is_effect = difference.finding == Finding::Different && !effect.placebo;
         match (&difference.finding, self.distrust(effect)) {
             (Finding::NoDifference, _) => said,
@@ -404,6 +410,13 @@ mod tests {
             said.ends_with("frames/s [alone: it has 3 levels]"),
             "{said}"
         );
+        let confirmed = SettingEffect {
+            confirmed: effect("conntrack", Finding::Different, -190.0).difference,
+            ..slow.clone()
+        };
+        let said = calm.finding(&confirmed);
+        let own = "more frames/s; in turns of its own: 190 ns less a frame for the router (";
+        assert!(said.contains(own), "{said}");
         let restless = line(effect("placebo", Finding::Different, 40.0));
         let said = restless.finding(&slow);
         assert!(

@@ -6,6 +6,7 @@
 pub mod beds;
 mod earlier;
 mod screen;
+mod singly;
 mod together;
 mod tried;
 
@@ -78,8 +79,10 @@ pub fn times(rows: &[&'static Row], beds: usize, is_screen: bool) -> Option<[Spa
     if is_screen {
         let alone = rows.iter().filter(|row| !row.bed_with.is_empty()).count();
         let [least, _] = screen::least_times(rows.len() + 1 - alone, alone, beds)?;
-        // Blocks beyond the least narrow the intervals. With this share twenty settings stay below 15 minutes.
-        return Some([least, Span::from_nanos(least.as_nanos() / 4 * 7)]);
+        // Blocks beyond the least narrow the intervals. With this share twenty settings stay below 15 minutes. Turns of
+        // single settings need no more.
+        let turned = singly::time(rows.len() - alone).as_nanos();
+        return Some([least, Span::from_nanos((least.as_nanos() - turned) / 4 * 7)]);
     }
     let tests = rows.len() + 1 + beds;
     let pairs = Comparison::pairs_min(tests) as u64;
@@ -288,13 +291,15 @@ fn all(
             refusals.filter_map(|one| one.id().zip(one.refused.as_deref())),
         ));
     }
-    let turns = job
-        .budget
-        .as_nanos()
-        .saturating_sub(together_time().as_nanos());
+    let kept = match is_screen {
+        true => screen::kept_time(tried.len()),
+        false => together_time(),
+    };
+    let turns = job.budget.as_nanos().saturating_sub(kept.as_nanos());
     let turns = job.deadline(Span::from_nanos(turns));
     if is_screen {
         screen::all(tried, turns, job, found)?;
+        singly::confirm(tried, job, found)?;
     } else {
         tried::in_turns(tried.iter_mut().collect(), found.tests, turns, job)?;
     }

@@ -1,7 +1,7 @@
 //! Many settings at once: each turn has about half of them at their other level, as the design says.
 
 use super::tried::{Tried, apart_from, block_difference, in_turns, leave};
-use super::{EACH, FIRST_TRIALS, Found, Job, Recorded, beds, together_time};
+use super::{EACH, FIRST_TRIALS, Found, Job, Recorded, beds, singly, together_time};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
 use crate::line::cost;
@@ -40,9 +40,14 @@ pub fn least_times(screened: usize, alone: usize, beds: usize) -> Option<[Span; 
     let first = (screened + alone) as u64 * FIRST_TRIALS;
     let pairs = Comparison::pairs_min(tests) as u64;
     let before = 2 * (first + alone as u64 * pairs) * EACH.as_nanos();
-    let after = together_time().plus(beds::time(beds, pairs));
+    let after = kept_time(screened).plus(beds::time(beds, pairs));
     let whole = before + blocks + after.as_nanos();
     Some([whole, before].map(Span::from_nanos))
+}
+
+/// What is kept of the budget to confirm effects of so many settings and the placebo, one by one and together.
+pub(super) fn kept_time(screened: usize) -> Span {
+    together_time().plus(singly::time(screened.saturating_sub(1)))
 }
 
 /// Settings that cannot stand in the screen take turns, then the others are screened.

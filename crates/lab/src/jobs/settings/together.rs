@@ -15,7 +15,7 @@ use mpps_record::{SettingEffect, Together};
 const NAMES: [&str; 2] = ["together, the other levels", "together, the better levels"];
 
 /// Whether a setting was found to be worth something, and can stand with others.
-fn is_worth(one: &Tried<'_>) -> bool {
+pub(super) fn is_worth(one: &Tried<'_>) -> bool {
     let different = |compared: Compared| compared.finding == Finding::Different;
     let is_alone = |id: &str, with: Option<&str>| id != PLACEBO && with.is_none();
     one.refused.is_none()
@@ -27,7 +27,7 @@ fn is_worth(one: &Tried<'_>) -> bool {
 }
 
 /// CPU time of a frame that the second level takes more, ns.
-fn effect_ns(one: &Tried<'_>) -> f64 {
+pub(super) fn effect_ns(one: &Tried<'_>) -> f64 {
     let ns = one.compared().and_then(|compared| compared.cost_ns);
     ns.map_or(0.0, |ns| ns.middle)
 }
@@ -43,12 +43,8 @@ fn sum_ns(effects: &[(Option<&str>, f64)]) -> f64 {
         .sum()
 }
 
-/// Confirms by turns of their own what was found, where there is time.
-pub(super) fn confirm(
-    tried: &mut [Tried<'_>],
-    job: &mut Job<'_, '_>,
-    found: &mut Found,
-) -> Result<(), JobError> {
+/// Whether a placebo seemed to act, by itself or with a setting, or nothing was found of it.
+pub(super) fn is_distrusted(tried: &[Tried<'_>], found: &Found) -> bool {
     let shows_nothing = |compared: Option<Compared>| {
         let known = compared.filter(|compared| compared.rate.or(compared.cost).is_some());
         known.is_some_and(|compared| compared.finding != Finding::Different)
@@ -58,15 +54,25 @@ pub(super) fn confirm(
     let mut columns = found.placebos.iter();
     let pairs = found.screen.iter().flat_map(|screen| &screen.interactions);
     let mut paired = pairs.flat_map(|pair| &pair.settings);
-    let distrusted = !placebos.all(shows_nothing)
+    !placebos.all(shows_nothing)
         || columns.any(SettingEffect::is_different)
-        || paired.any(|setting| setting == PLACEBO);
+        || paired.any(|setting| setting == PLACEBO)
+}
+
+/// Confirms by turns of their own what was found, where there is time.
+pub(super) fn confirm(
+    tried: &mut [Tried<'_>],
+    job: &mut Job<'_, '_>,
+    found: &mut Found,
+) -> Result<(), JobError> {
+    let distrusted = is_distrusted(tried, found);
     let worth = tried.iter_mut().filter(|one| !distrusted && is_worth(one));
     let mut worth: Vec<&mut Tried<'_>> = worth.collect();
     let (end, names) = (job.deadline(job.budget), NAMES.map(str::to_owned));
     let ids: Vec<&str> = worth.iter().filter_map(|one| one.id()).collect();
     worth.retain(|one| apart_from(one.id(), &ids).is_none());
-    let is_new = worth.len() > 1 || worth.iter().any(|one| one.screened.is_some());
+    // One alone has had pairs of its own.
+    let is_new = worth.len() > 1;
     let has_time = end.leaves(super::together_time()) || job.earlier.has(&names[1]);
     if is_new && !has_time {
         found.not_together = Some("too little time was left".to_owned());

@@ -29,13 +29,14 @@ pub(super) struct Tried<'bed> {
     /// Whether each level is a bed of its own, without toggles.
     has_beds: bool,
     /// Its levels as its turns are called.
-    names: [String; 2],
+    pub names: [String; 2],
     /// The most that each level was seen to forward, frames/s.
     pub most: [f64; 2],
     /// What each forwarded in the last of its first trials that was undisturbed, frames/s; 0 where none was.
     pub last: [f64; 2],
     pub measure: Measure,
-    comparison: Option<Comparison>,
+    /// Of its own pairs.
+    pub comparison: Option<Comparison>,
     half_rounds: u64,
     /// Its trials at each level.
     pub turns: [Vec<Recorded>; 2],
@@ -213,6 +214,12 @@ impl<'bed> Tried<'bed> {
         Ok(())
     }
 
+    /// What its own pairs say beside a screen.
+    fn confirmed(&mut self) -> Option<Difference> {
+        let own = self.comparison.take().filter(|_| self.screened.is_some())?;
+        Some(difference(&own.end(), self.measure))
+    }
+
     /// What came of one setting.
     pub fn end(mut self) -> SettingEffect {
         let compared = self.compared().filter(|_| self.refused.is_none());
@@ -224,6 +231,7 @@ impl<'bed> Tried<'bed> {
             Some(_) => compared.map(|compared| block_difference(&compared, measure)),
             None => compared.map(|compared| difference(&compared, measure)),
         };
+        let confirmed = self.confirmed();
         let [from_trials, to_trials] = self.numbers();
         let (by_stage, not_by_stage) = match self.by_stage {
             Some(Ok(change)) => (Some(change), None),
@@ -244,6 +252,7 @@ impl<'bed> Tried<'bed> {
             two_beds: false,
             alone: self.alone,
             screened: self.screened.is_some(),
+            confirmed,
             by_stage,
             not_by_stage,
             from_trials,

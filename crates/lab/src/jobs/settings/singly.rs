@@ -1,0 +1,54 @@
+//! The largest effects of a screen, each in turns of its own: a screen tells what a frame costs, and a rate only by that.
+
+use super::together::{effect_ns, is_distrusted, is_worth};
+use super::tried::{Tried, in_turns};
+use super::{EACH, Found, Job, PAIRS_TOGETHER, together_time};
+use crate::jobs::JobError;
+use mpps_method::Span;
+use mpps_method::compare::Measure;
+
+/// So many of them.
+const LARGEST: usize = 5;
+
+/// What it takes to confirm those of so many settings.
+pub(super) fn time(settings: usize) -> Span {
+    let pairs = PAIRS_TOGETHER * settings.min(LARGEST) as u64;
+    Span::from_nanos(EACH.as_nanos() * 2 * pairs)
+}
+
+/// Turns of each, where there is time for them.
+pub(super) fn confirm(
+    tried: &mut [Tried<'_>],
+    job: &mut Job<'_, '_>,
+    found: &Found,
+) -> Result<(), JobError> {
+    if is_distrusted(tried, found) {
+        return Ok(());
+    }
+    let kept = job
+        .budget
+        .as_nanos()
+        .saturating_sub(together_time().as_nanos());
+    let end = job.deadline(Span::from_nanos(kept));
+    let has_rate = |one: &Tried<'_>| one.screened.is_some() && one.measure == Measure::Rate;
+    let worth = tried.iter_mut();
+    let mut worth: Vec<_> = worth.filter(|one| has_rate(one) && is_worth(one)).collect();
+    worth.sort_by(|a, b| effect_ns(b).abs().total_cmp(&effect_ns(a).abs()));
+    worth.truncate(LARGEST);
+    let mut wanted = 0;
+    worth.retain(|one| {
+        wanted += 1;
+        // A deadline also leaves what fits in by half. Half of the pairs would tell nothing.
+        let both_halves = time(wanted).plus(time(wanted));
+        end.leaves(both_halves) || one.names.iter().any(|name| job.earlier.has(name))
+    });
+    let tests = worth.len();
+    in_turns(worth, tests, end, job)?;
+    for one in tried.iter_mut().filter(|one| one.screened.is_some()) {
+        // The screen's effect stays.
+        if one.refused.take().is_some() {
+            one.comparison = None;
+        }
+    }
+    Ok(())
+}
