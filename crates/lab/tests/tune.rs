@@ -206,6 +206,7 @@ fn an_effect_of_a_screen_has_turns_of_its_own() {
     assert_eq!(confirmed(PLACEBO), None);
     // Its own turns say it all.
     let line = &outcome.line;
+    assert!(line.doubts.is_empty(), "{line:?}");
     assert_eq!((&line.together, &line.not_together), (&None, &None));
 }
 
@@ -223,7 +224,11 @@ fn the_time_of_turns_is_told_without_profiles() {
         ("placebo 60", 1e6),
         ("placebo 61", 1e6),
     ] {
-        let trial = forwarded(fps);
+        let mut trial = forwarded(fps);
+        // As beside ten stalls a second.
+        for window in &mut trial.overload.windows[..4] {
+            window.disturbed = true;
+        }
         for _ in 0..3 {
             earlier.add(format!("{turn}, first trials"), trial.clone());
         }
@@ -244,6 +249,12 @@ fn the_time_of_turns_is_told_without_profiles() {
     assert!(outcome.error.is_none(), "{outcome:?}");
     let turns: Vec<&str> = seen.costs.keys().map(String::as_str).collect();
     assert_eq!(turns, ["rp_filter 0, profiled", "rp_filter 1, profiled"]);
+    let doubts = outcome.line.doubts.iter();
+    let seen: Vec<&str> = doubts.map(|doubt| &*doubt.seen).collect();
+    assert_eq!(
+        seen,
+        ["13 % of the time at overload was disturbed; it does not count"]
+    );
     // A trial may be cut short.
     assert!(profiles > PROFILES.as_nanos() / 2, "{profiles} ns");
 }

@@ -16,7 +16,7 @@ use mpps_record::doubts::{DISTANCE_CHANGED, EXIT_UNTIMED, LOST_DISTURBED};
 const STEAL_SHARE: f64 = 0.005;
 /// More of the time at overload than this in other states is told.
 const OTHER_STATE_SHARE: f64 = 0.1;
-/// Trials without a lost frame that were disturbed for more than this share may not stand for the rest.
+/// Trials that were disturbed for more than this share may not stand for the rest.
 const MUCH_DISTURBED: f64 = 0.1;
 /// So many changed settings are named.
 const CHANGES_SHOWN: usize = 4;
@@ -157,6 +157,21 @@ fn spoilt_at(trials: &[(Trial, Verdict)], load: Rate) -> Option<(Disturbed, Span
     let unsent_max = Rules::default().unsent_max * slots as f64;
     let spoilt = disturbed.lost.unwrap_or(0) > 0 || disturbed.unsent as f64 > unsent_max;
     spoilt.then_some((disturbed, length))
+}
+
+/// Of trials whose disturbed windows are left out: the time of these, and of all.
+pub(crate) fn much_disturbed(disturbed: Span, all: Span) -> Option<Doubt> {
+    let share = disturbed.as_secs_f64() / all.as_secs_f64();
+    (share > MUCH_DISTURBED).then(|| Doubt {
+        name: "much-disturbed",
+        weight: Weight::Unsure(9),
+        seen: format!(
+            "{:.0} % of the time at overload was disturbed; it does not count",
+            100.0 * share
+        ),
+        why: "The machine took a CPU from the router or the tester at that time, or slowed it. All effects are those of the other time.",
+        next: QUIETER,
+    })
 }
 
 /// Whether the rate at overload and the one without loss were measured in two states of the machine: at overload, and in

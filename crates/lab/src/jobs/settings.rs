@@ -16,6 +16,8 @@ use super::compare::{self, ALIKE, ALIKE_ON_ONE_BED, ComparePlan, Standing, Varia
 use super::{JobError, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
+use crate::doubt::machine::much_disturbed;
+use crate::line::doubt;
 use crate::search::saturation::{block, little_more, run_at_overload};
 use crate::traffic::Traffic;
 use crate::tune::measurable::{self, Ground, Reach, Unmeasured};
@@ -118,6 +120,8 @@ struct Job<'bed, 'a> {
     seed: u64,
     budget: Span,
     begun_ns: u64,
+    /// The time of the disturbed windows of all turns, and of all windows.
+    windows: [Span; 2],
 }
 
 impl<'bed, 'a> Job<'bed, 'a> {
@@ -145,6 +149,18 @@ impl<'bed, 'a> Job<'bed, 'a> {
             seed: plan.traffic.seed,
             budget: plan.how.budget,
             begun_ns: monotonic_ns(),
+            windows: [Span::ZERO; 2],
+        }
+    }
+
+    /// Adds the windows of a turn.
+    fn count(&mut self, turn: &Recorded) {
+        let [disturbed, all] = &mut self.windows;
+        for window in &turn.overload.windows {
+            *all = all.plus(window.duration);
+            if window.disturbed {
+                *disturbed = disturbed.plus(window.duration);
+            }
         }
     }
 
@@ -152,6 +168,7 @@ impl<'bed, 'a> Job<'bed, 'a> {
     /// had it.
     fn overload(&mut self, bed: usize, turn: &str, most: f64) -> Result<Recorded, JobError> {
         if let Some(recorded) = self.earlier.take(turn) {
+            self.count(&recorded);
             return Ok(recorded);
         }
         let Self {
@@ -166,11 +183,13 @@ impl<'bed, 'a> Job<'bed, 'a> {
         // Through the router there is always a trial.
         let trial =
             run_at_overload(&mut one.tester, load, Phase::Overload, trials)?.unwrap_or_default();
-        Ok(Recorded {
+        let recorded = Recorded {
             number: trials.told(),
             overload: block(trial),
             ..Recorded::default()
-        })
+        };
+        self.count(&recorded);
+        Ok(recorded)
     }
 
     /// The end of so much of the budget, of which earlier runs spent a part.
@@ -243,6 +262,7 @@ pub fn measure(
     effects.extend(found.placebos);
     effects.sort_by(|a, b| size(b).total_cmp(&size(a)));
     let error = ended.err();
+    let [disturbed, all] = job.windows;
     let line = EffectsLine {
         frame: plan.traffic.frames.to_string(),
         receiver: (job.standing.first()).map(|one| one.tester.traffic.receiver.into()),
@@ -258,6 +278,7 @@ pub fn measure(
         not_together: found.not_together,
         resumed: job.earlier.names,
         why: error.as_ref().map(ToString::to_string),
+        doubts: much_disturbed(disturbed, all).iter().map(doubt).collect(),
         ..EffectsLine::default()
     };
     Ok(Outcome { line, turns, error })

@@ -312,3 +312,15 @@ fn who_moves_interrupts_is_told_to_stop() {
     let both = ["affinity of IRQ 24", "kernel.numa_balancing"];
     assert!(next(&both).is_some_and(|next| next.starts_with("Undo")));
 }
+
+#[test]
+fn much_disturbed_time_of_trials_is_told() {
+    let of = |disturbed| much_disturbed(Span::from_millis(disturbed), Span::from_millis(1_000));
+    assert_eq!(of(100), None);
+    let seen = of(134).expect("a doubt").seen;
+    assert_eq!(
+        seen,
+        "13 % of the time at overload was disturbed; it does not count"
+    );
+    assert_eq!(much_disturbed(Span::ZERO, Span::ZERO), None);
+}

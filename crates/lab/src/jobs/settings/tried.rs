@@ -156,6 +156,7 @@ impl<'bed> Tried<'bed> {
         self.half_rounds += 1;
         let mut pair = [None, None];
         if let Some(known) = job.earlier.take_both(&self.names) {
+            known.iter().for_each(|one| job.count(one));
             pair = known.map(Some);
         } else {
             self.at_levels(order, |tried, at| {
