@@ -89,7 +89,7 @@ fn summary(file: &str, run: &Run) -> String {
     let told = told.chain(unfinished(run));
     told.for_each(|line| say(plain(&line)));
     let parts = parts(run);
-    for table in parts.iter().filter_map(|(_, part)| answers::table(part)) {
+    for table in parts.iter().filter_map(|part| answers::table(&part.run)) {
         say(rows(&table));
     }
     let doubts = Raised::from_run(run);

@@ -9,7 +9,7 @@ use crate::kind::{TrialPlot, kinds};
 use crate::machine::command;
 use crate::members;
 use crate::number;
-use crate::parts::parts;
+use crate::parts::{Part, parts};
 use crate::plots;
 use crate::row::Row;
 use crate::sentence;
@@ -32,11 +32,11 @@ pub fn section(file: &str, run: &Run, id: &str, runs: usize) -> Markup {
             h2 { (title(run)) }
             p.note { "Run " (run.name) " of " (file) ", schema " (run.schema) "." }
             (first_screen(run))
-            @for (heading, part) in &parts(run) {
-                @if let Some(heading) = heading { h3 { (heading) } }
-                (plots(part))
-                @if part.results.is_empty() || heading.is_some() { (results(part)) }
-                @for line in kinds(part).iter().flat_map(|lines| lines.sections()) { (line) }
+            @for part in &parts(run) {
+                @if let Some(heading) = &part.heading { h3 { (heading) } }
+                (plots(run, part))
+                @if part.run.results.is_empty() || part.heading.is_some() { (results(&part.run)) }
+                @for line in kinds(&part.run).iter().flat_map(|lines| lines.sections()) { (line) }
             }
             @if !run.trials.is_empty() { (trials(run, runs)) }
             (machine(run))
@@ -203,31 +203,30 @@ fn doubts(run: &Run) -> Markup {
     }
 }
 
-fn plots(run: &Run) -> Markup {
+fn plots(whole: &Run, part: &Part<'_>) -> Markup {
+    let Part { run, trials, .. } = part;
     let mut figures: Vec<Markup> = Vec::new();
     // Each is drawn at once: a chart of 100 000 trials takes memory.
     let mut draw = |chart: Option<Chart>| figures.extend(chart.map(|chart| chart.figure()));
     let mut hidden = Vec::new();
-    for lines in kinds(run) {
-        lines.charts(run).into_iter().for_each(&mut draw);
-        if !lines.is_empty() {
-            hidden.extend(lines.hidden_plots());
-        }
+    for lines in kinds(run).into_iter().filter(|lines| !lines.is_empty()) {
+        lines.charts(whole).into_iter().for_each(&mut draw);
+        hidden.extend(lines.hidden_plots());
     }
-    let frames = frames(run);
+    let frames = frames(trials);
     for frame in frames.iter().take(FRAMES) {
         if !hidden.contains(&TrialPlot::Search) {
-            draw(plots::search(run, frame));
+            draw(plots::search(part, frame));
         }
         // Of other jobs the trials are those of several routers, or their plots are above.
         if !answers::is_answered(run) || !run.results.is_empty() {
-            draw(plots::forwarding(run, frame));
-            draw(plots::loss(run, frame));
+            draw(plots::forwarding(trials, frame));
+            draw(plots::loss(trials, frame));
         }
     }
     if !hidden.contains(&TrialPlot::Latency) {
-        draw(plots::latency(run));
-        draw(plots::latency_histogram(run));
+        draw(plots::latency(part));
+        draw(plots::latency_histogram(part));
     }
     html! {
         div.plots { @for figure in figures { (figure) } }
@@ -241,9 +240,9 @@ fn plots(run: &Run) -> Markup {
 }
 
 /// Frame sizes of the trials, in the order they came.
-fn frames(run: &Run) -> Vec<&str> {
+fn frames<'a>(trials: &[&'a TrialLine]) -> Vec<&'a str> {
     let mut seen = HashSet::new();
-    let frames = run.trials.iter().map(|trial| trial.frame.as_str());
+    let frames = trials.iter().map(|trial| trial.frame.as_str());
     frames.filter(|frame| seen.insert(*frame)).collect()
 }
 

@@ -2,23 +2,25 @@
 
 use crate::chart::{Axis, Chart, Kind, Point, STYLES, Series};
 use crate::number;
+use crate::parts::Part;
 use crate::scale::Scale;
 use crate::sentence;
 use crate::trial::Figures;
 use mpps_record::{
-    Histogram, LatencyLine, LatencyLoad, PathLatency, Phase, Quantiles, Run, TrialLine, Verdict,
+    Histogram, LatencyLine, LatencyLoad, PathLatency, Phase, Quantiles, TrialLine, Verdict,
 };
 use std::collections::BTreeMap;
 
 /// The trials to show: those that results stand on; without results the last ones of different loads.
-fn shown(run: &Run) -> Vec<&TrialLine> {
-    let stands = run
+fn shown<'a>(part: &Part<'a>) -> Vec<&'a TrialLine> {
+    let stands = part
+        .run
         .results
         .iter()
         .filter_map(|result| result.stands_on.stands_on_trial);
     let stands: Vec<u32> = stands.collect();
     let mut shown: Vec<&TrialLine> = Vec::new();
-    for trial in run.trials.iter().rev() {
+    for &trial in part.trials.iter().rev() {
         let timed = trial.latency.timed_frames > 0 && shown.len() < STYLES;
         let wanted = if stands.is_empty() {
             let same = |other: &&TrialLine| {
@@ -48,8 +50,8 @@ fn name(trial: &TrialLine) -> String {
 }
 
 /// A series for each trial.
-fn series(run: &Run, kind: Kind, points: fn(&Quantiles) -> Vec<Point>) -> Vec<Series> {
-    let trials = shown(run).into_iter().enumerate();
+fn series(part: &Part<'_>, kind: Kind, points: fn(&Quantiles) -> Vec<Point>) -> Vec<Series> {
+    let trials = shown(part).into_iter().enumerate();
     let series =
         trials.map(|(style, trial)| Series::new(name(trial), style, kind, points(&trial.latency)));
     series.collect()
@@ -114,8 +116,8 @@ fn paths(line: &LatencyLine) -> Vec<Series> {
 
 /// The time that each share of frames does not exceed.
 #[must_use]
-pub fn latency(run: &Run) -> Option<Chart> {
-    let series = series(run, Kind::Joined, percentiles);
+pub fn latency(part: &Part<'_>) -> Option<Chart> {
+    let series = series(part, Kind::Joined, percentiles);
     by_percentile("Latency by percentile".to_owned(), NOTE, series)
 }
 
@@ -136,8 +138,8 @@ fn by_percentile(title: String, note: &'static str, series: Vec<Series>) -> Opti
 
 /// Frames by the time they took. Only records of schema 3 have it.
 #[must_use]
-pub fn latency_histogram(run: &Run) -> Option<Chart> {
-    let series = series(run, Kind::Bars, buckets);
+pub fn latency_histogram(part: &Part<'_>) -> Option<Chart> {
+    let series = series(part, Kind::Bars, buckets);
     as_histogram("Latency as a histogram".to_owned(), NOTE, series)
 }
 

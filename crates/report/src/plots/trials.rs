@@ -3,10 +3,11 @@
 use super::frames::rate_axis;
 use crate::chart::{Axis, Chart, Kind, Point, Series};
 use crate::number;
+use crate::parts::Part;
 use crate::row::Reading;
 use crate::scale::Scale;
 use crate::trial::Figures;
-use mpps_record::{Phase, Run, TrialLine, Verdict};
+use mpps_record::{Phase, TrialLine, Verdict};
 
 const VERDICTS: [(Verdict, usize, &str); 5] = [
     (Verdict::Lossless, 0, "lossless"),
@@ -20,12 +21,12 @@ const VERDICTS: [(Verdict, usize, &str); 5] = [
     (Verdict::Invalid, 4, "invalid"),
 ];
 
-/// Marks of a run with more trials than this have their numbers alone: the sentences take memory.
+/// Marks of a part with more trials than this have their numbers alone: the sentences take memory.
 const TOLD: usize = 10_000;
 
-/// One sentence for the mark of a trial of this run.
-fn words(run: &Run, trial: &TrialLine) -> String {
-    if run.trials.len() > TOLD {
+/// One sentence for the mark of one of so many trials.
+fn words(all: usize, trial: &TrialLine) -> String {
+    if all > TOLD {
         return String::new();
     }
     let figures = Figures::new(trial);
@@ -63,7 +64,7 @@ fn search_axis(trials: &[&TrialLine]) -> (Axis, Option<f64>) {
 
 /// Every trial of a search by time, or number where the record has no times, and by load; and the loads found.
 #[must_use]
-pub fn search(run: &Run, frame: &str) -> Option<Chart> {
+pub fn search(part: &Part<'_>, frame: &str) -> Option<Chart> {
     let apart = [
         Phase::Overload,
         Phase::Wire,
@@ -74,15 +75,19 @@ pub fn search(run: &Run, frame: &str) -> Option<Chart> {
         Phase::Reset,
         Phase::InTurns,
     ];
-    let of_search = |trial: &&TrialLine| trial.frame == frame && !apart.contains(&trial.phase);
-    let searched: Vec<&TrialLine> = run.trials.iter().filter(of_search).collect();
+    let of_search = |trial: &&&TrialLine| trial.frame == frame && !apart.contains(&trial.phase);
+    let searched: Vec<&TrialLine> = part.trials.iter().filter(of_search).copied().collect();
     let (x, unit_ns) = search_axis(&searched);
     let place = |trial: &TrialLine| match (unit_ns, trial.begun_after_ns) {
         (Some(unit_ns), Some(begun_ns)) => begun_ns as f64 / unit_ns,
         _ => f64::from(trial.trial),
     };
     let ends = [place(searched.first()?), place(searched.last()?)];
-    let found = run.results.iter().filter(|result| result.frame == frame);
+    let found = part
+        .run
+        .results
+        .iter()
+        .filter(|result| result.frame == frame);
     let found =
         found.filter_map(|result| Some((Reading::from_line(result), result.rate_fps? as f64)));
     let mut series: Vec<Series> = found
@@ -100,7 +105,7 @@ pub fn search(run: &Run, frame: &str) -> Option<Chart> {
         let judged = searched.iter().filter(|trial| trial.verdict == verdict);
         let points = judged.map(|trial| {
             let load = Figures::new(trial).offered_fps;
-            Point::new(place(trial), load).told(words(run, trial))
+            Point::new(place(trial), load).told(words(part.trials.len(), trial))
         });
         Series::new(name, style, Kind::Marks, points.collect())
     }));
@@ -116,19 +121,19 @@ pub fn search(run: &Run, frame: &str) -> Option<Chart> {
 
 /// One mark a trial through the router or through a wire, by the load really sent.
 fn by_load(
-    run: &Run,
+    trials: &[&TrialLine],
     frame: &str,
     (name, style, wire): (&str, usize, bool),
     value: fn(&Figures) -> Option<f64>,
 ) -> Series {
-    let usable = |trial: &&TrialLine| {
+    let usable = |trial: &&&TrialLine| {
         let judged = matches!(trial.verdict, Verdict::Lossless | Verdict::Lossy);
         let one_load = trial.phase != Phase::InTurns;
         judged && one_load && trial.frame == frame && (trial.phase == Phase::Wire) == wire
     };
-    let points = run.trials.iter().filter(usable).filter_map(|trial| {
+    let points = trials.iter().filter(usable).filter_map(|trial| {
         let figures = Figures::new(trial);
-        Some(Point::new(figures.sent_fps, value(&figures)?).told(words(run, trial)))
+        Some(Point::new(figures.sent_fps, value(&figures)?).told(words(trials.len(), trial)))
     });
     Series::new(name, style, Kind::Marks, points.collect())
 }
@@ -139,8 +144,8 @@ fn loads(series: &[Series]) -> impl Iterator<Item = f64> {
 
 /// Forwarding rate against offered load, through the router and through a wire in its place.
 #[must_use]
-pub fn forwarding(run: &Run, frame: &str) -> Option<Chart> {
-    let forwarded = |what| by_load(run, frame, what, |figures| Some(figures.forwarded_fps));
+pub fn forwarding(trials: &[&TrialLine], frame: &str) -> Option<Chart> {
+    let forwarded = |what| by_load(trials, frame, what, |figures| Some(figures.forwarded_fps));
     let mut series = vec![
         forwarded(("wire in the router's place", 3, true)),
         forwarded(("router", 0, false)),
@@ -163,12 +168,12 @@ pub fn forwarding(run: &Run, frame: &str) -> Option<Chart> {
 
 /// Loss and the router's busy share against offered load.
 #[must_use]
-pub fn loss(run: &Run, frame: &str) -> Option<Chart> {
+pub fn loss(trials: &[&TrialLine], frame: &str) -> Option<Chart> {
     let series = vec![
-        by_load(run, frame, ("router busy", 2, false), |figures| {
+        by_load(trials, frame, ("router busy", 2, false), |figures| {
             figures.busy
         }),
-        by_load(run, frame, ("frames lost", 1, false), |figures| {
+        by_load(trials, frame, ("frames lost", 1, false), |figures| {
             Some(figures.loss)
         }),
     ];
