@@ -27,8 +27,9 @@ const TOP: f64 = 26.0;
 const BOTTOM: f64 = HEIGHT - 44.0;
 /// Colours and marks there are; then they begin again.
 pub const STYLES: usize = 8;
-/// A table has about so many rows: of a plot with more points, one in so many.
-const ROWS: usize = 200;
+/// A table has about so many rows, and where a page has room so many: of a plot with more points, one in so many.
+pub const BRIEF: usize = 200;
+pub const WHOLE: usize = 600;
 
 /// A series of more points than this is drawn without marks that lie on another.
 const CROWDED: usize = 100;
@@ -77,9 +78,14 @@ impl Chart {
         Self { row, ..self }
     }
 
-    /// The figure: heading, legend, drawing, a line for the value pointed at, table.
+    /// Points of all its series.
+    pub fn points(&self) -> usize {
+        self.series.iter().map(|series| series.points.len()).sum()
+    }
+
+    /// The figure: heading, legend, drawing, a line for the value pointed at, a table of about so many rows.
     #[must_use]
-    pub fn figure(&self) -> Markup {
+    pub fn figure(&self, rows: usize) -> Markup {
         html! {
             figure.plot {
                 figcaption {
@@ -90,7 +96,7 @@ impl Chart {
                 @let (width, height) = self.size();
                 svg viewBox=(format!("0 0 {width} {height}")) role="img" aria-label=(self.title) { (self.drawing()) }
                 output aria-live="polite" {}
-                (self.table())
+                (self.table(rows))
             }
         }
     }
@@ -263,9 +269,9 @@ impl Chart {
         )
     }
 
-    fn table(&self) -> Markup {
-        let points: usize = self.series.iter().map(|series| series.points.len()).sum();
-        let step = points.div_ceil(ROWS).max(1);
+    fn table(&self, rows: usize) -> Markup {
+        let points = self.points();
+        let step = points.div_ceil(rows).max(1);
         html! {
             details.data {
                 summary {

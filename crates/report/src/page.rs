@@ -7,6 +7,7 @@ use crate::flame;
 use crate::kind;
 use crate::number;
 use crate::raw::{Packed, Raw};
+use crate::room::{LARGEST, Shared};
 use crate::row::Row;
 use crate::section::{gravest, moment, section};
 use crate::source::Gathered;
@@ -15,8 +16,6 @@ use mpps_record::{Comparability, Run};
 use std::collections::BTreeSet;
 use std::io;
 
-/// A page is not to be larger, octets: what is left after all else is for the raw files.
-const LARGEST: usize = 4_900_000;
 /// Problems that stand open at the top.
 const PROBLEMS: usize = 4;
 /// The browser fetches nothing, whatever a record holds.
@@ -29,7 +28,9 @@ const SCRIPT: &str = include_str!("page.js");
 /// One page of all runs. It needs no other file and no network.
 #[must_use]
 pub fn page(gathered: Gathered) -> String {
-    let (title, body) = body(&gathered);
+    // Answers and doubts are always there. What they leave is for plots and tables.
+    let (_, least) = body(&gathered, 0);
+    let (title, body) = body(&gathered, LARGEST.saturating_sub(least.0.len()));
     // The page is copied once more below: its records need not be in memory any longer.
     drop(gathered.runs);
     let files = files(&gathered.files, LARGEST.saturating_sub(body.0.len()));
@@ -51,14 +52,15 @@ pub fn page(gathered: Gathered) -> String {
     .0
 }
 
-/// Title and body. The runs of a campaign's cells stand in its section.
-fn body(gathered: &Gathered) -> (String, Markup) {
+/// Title and body, whose plots and tables have so many octets. The runs of a campaign's cells stand in its section.
+fn body(gathered: &Gathered, room: usize) -> (String, Markup) {
     let all: Vec<&Run> = gathered.runs.iter().map(|(_, run)| run).collect();
     let campaigns = CampaignRun::each(&all);
     let is_alone = |run: &Run| campaigns.iter().all(|campaign| !campaign.has(run));
+    let shared = Shared::new(room, &all);
     let own_section = |at: usize| {
         let (file, run) = &gathered.runs[at];
-        section(file, run, &id(at), all.len())
+        shared.show(run, |room| section(file, run, (&id(at), all.len()), room))
     };
     let shown: Vec<usize> = (0..all.len()).filter(|at| is_alone(all[*at])).collect();
     let title = match shown[..] {

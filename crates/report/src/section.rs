@@ -2,44 +2,50 @@
 
 use crate::answers;
 use crate::campaign;
-use crate::chart::Chart;
 use crate::doubts::Raised;
+use crate::drawn::Drawn;
 use crate::headline::answer;
-use crate::kind::{TrialPlot, kinds};
 use crate::machine::command;
 use crate::members;
 use crate::number;
-use crate::parts::{Part, parts};
-use crate::plots;
+use crate::parts::parts;
+use crate::room::Room;
 use crate::row::Row;
 use crate::sentence;
 use crate::suite::suite;
 use crate::trial::Figures;
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use mpps_record::{Run, TrialLine};
 use std::collections::HashSet;
 
 /// Doubts that a first screen shows; the others unfold.
 const FIRST: usize = 4;
-/// Frame sizes that have plots of their own.
-const FRAMES: usize = 12;
 
 /// A run, one of `runs`. Its table of trials is unfolded where it is alone.
 #[must_use]
-pub fn section(file: &str, run: &Run, id: &str, runs: usize) -> Markup {
+pub fn section(file: &str, run: &Run, (id, runs): (&str, usize), room: &mut Room) -> Markup {
+    let parts = parts(run);
+    let drawn = parts.iter().map(|part| Drawn::new(run, part, room));
+    let drawn: Vec<Drawn> = drawn.collect();
+    let trials = trials(run, runs, room);
+    let machine = machine(run, room);
+    // Longer tables of the plots come last, because each has its beginning by now.
+    let drawn = drawn.into_iter().map(|drawn| drawn.with_tables(room));
+    let drawn: Vec<Drawn> = drawn.collect();
     html! {
         section id=(id) {
             h2 { (title(run)) }
             p.note { "Run " (run.name) " of " (file) ", schema " (run.schema) "." }
             (first_screen(run))
-            @for part in &parts(run) {
-                @if let Some(heading) = &part.heading { h3 { (heading) } }
-                (plots(run, part))
-                @if part.run.results.is_empty() || part.heading.is_some() { (results(&part.run)) }
-                @for line in kinds(&part.run).iter().flat_map(|lines| lines.sections()) { (line) }
+            @if let Some(told) = room.told() {
+                p.note {
+                    (told) " A page of this record alone has more. "
+                    code { "mpps report --format csv" } " has every trial."
+                }
             }
-            @if !run.trials.is_empty() { (trials(run, runs)) }
-            (machine(run))
+            @for part in &drawn { (part.markup()) }
+            @if let Some(trials) = trials { (trials) }
+            (machine)
         }
     }
 }
@@ -203,90 +209,53 @@ fn doubts(run: &Run) -> Markup {
     }
 }
 
-fn plots(whole: &Run, part: &Part<'_>) -> Markup {
-    let Part { run, trials, .. } = part;
-    let mut figures: Vec<Markup> = Vec::new();
-    // Each is drawn at once: a chart of 100 000 trials takes memory.
-    let mut draw = |chart: Option<Chart>| figures.extend(chart.map(|chart| chart.figure()));
-    let mut hidden = Vec::new();
-    for lines in kinds(run).into_iter().filter(|lines| !lines.is_empty()) {
-        lines.charts(whole).into_iter().for_each(&mut draw);
-        hidden.extend(lines.hidden_plots());
-    }
-    let frames = frames(trials);
-    for frame in frames.iter().take(FRAMES) {
-        if !hidden.contains(&TrialPlot::Search) {
-            draw(plots::search(part, frame));
-        }
-        // Of other jobs the trials are those of several routers, or their plots are above.
-        if !answers::is_answered(run) || !run.results.is_empty() {
-            draw(plots::forwarding(trials, frame));
-            draw(plots::loss(trials, frame));
-        }
-    }
-    if !hidden.contains(&TrialPlot::Latency) {
-        draw(plots::latency(part));
-        draw(plots::latency_histogram(part));
-    }
-    html! {
-        div.plots { @for figure in figures { (figure) } }
-        @if frames.len() > FRAMES {
-            p.note {
-                "Of " (frames.len()) " frame sizes the first " (FRAMES)
-                " have plots of their trials; the table has all."
-            }
-        }
-    }
-}
-
-/// Frame sizes of the trials, in the order they came.
-fn frames<'a>(trials: &[&'a TrialLine]) -> Vec<&'a str> {
-    let mut seen = HashSet::new();
-    let frames = trials.iter().map(|trial| trial.frame.as_str());
-    frames.filter(|frame| seen.insert(*frame)).collect()
-}
-
-/// What has no sentence of its own on the first screen.
-fn results(run: &Run) -> Markup {
-    let Some(table) = answers::table(run) else {
-        return html! {};
-    };
-    html! {
-        h3 { "Results" }
-        (table.markup(Some("sortable")))
-    }
-}
-
 /// Columns of the table of trials.
 const COLUMNS: &str = "trial;frame;phase;verdict;offered /s;forwarded /s;sent;unsent;lost;loss %;lost in disturbances;\
     lost by the tester;overdue;DUT busy %;latency p50 µs;p99.9 µs;longest stall µs;length s";
 
-/// Rows of trials that a page has in all. No phone opens a page with ten times as many.
+/// Rows of trials that a run has at most. No phone opens a page with ten times as many.
 const ROWS: usize = 10_000;
+/// What the head of their table takes and the words around it, and a row at most, octets.
+const HEAD: usize = 2_500;
+const ROW: usize = 500;
 
-fn trials(run: &Run, runs: usize) -> Markup {
+/// The table of trials, with as many rows as there is room for. `None` without any.
+fn trials(run: &Run, runs: usize, room: &mut Room) -> Option<Markup> {
     let stands: HashSet<u32> = run
         .results
         .iter()
         .filter_map(|result| result.stands_on.stands_on_trial)
         .collect();
-    let (all, room) = (run.trials.len(), ROWS / runs);
-    let told = if all > room {
-        format!(
-            "The first {} of {}",
-            number::grouped(room as u64),
-            number::plural(all, "trial")
-        )
-    } else {
-        format!("All {}", number::plural(all, "trial"))
+    let (mut rows, mut first) = (String::new(), 0);
+    let has_head = room.take(HEAD + ROW * stands.len());
+    for trial in run.trials.iter().take(ROWS) {
+        let row = row(trial, stands.contains(&trial.trial)).0;
+        if !has_head || !room.take(row.len()) {
+            break;
+        }
+        first += 1;
+        rows += &row;
+    }
+    let all = run.trials.len();
+    if first == 0 {
+        if all > 0 {
+            room.leave_out("the trials");
+        }
+        return None;
+    }
+    let later = run.trials[first..].iter();
+    let later = later.filter(|trial| stands.contains(&trial.trial));
+    later.for_each(|trial| rows += &row(trial, true).0);
+    let told = number::plural(all, "trial");
+    let told = match first == all {
+        true => format!("All {told}"),
+        false => format!("The first {} of {told}", number::grouped(first as u64)),
     };
-    let shown = run.trials.iter().enumerate();
-    let shown = shown.filter(|(at, trial)| *at < room || stands.contains(&trial.trial));
-    html! {
+    Some(html! {
         h3 { "Trials" }
         details open[runs == 1] {
             summary { (told) }
-            @if all > room {
+            @if all > first {
                 p.note { "Trials on which results stand follow. All of them: " code { "mpps report --format csv" } }
             }
             p.note {
@@ -297,12 +266,10 @@ fn trials(run: &Run, runs: usize) -> Markup {
             label.filter { "Show rows with " input type="search" placeholder="lossy, 64, search"; }
             div.wide { table.sortable.trials {
                 thead { tr { @for name in COLUMNS.split(';') { th scope="col" { (name) } } } }
-                tbody {
-                    @for (_, trial) in shown { (row(trial, stands.contains(&trial.trial))) }
-                }
+                tbody { (PreEscaped(rows)) }
             } }
         }
-    }
+    })
 }
 
 fn row(trial: &TrialLine, stood_on: bool) -> Markup {
@@ -339,9 +306,15 @@ fn row(trial: &TrialLine, stood_on: bool) -> Markup {
     html! { tr.stood[stood_on] { @for cell in cells { td { (cell) } } } }
 }
 
-fn machine(run: &Run) -> Markup {
+fn machine(run: &Run, room: &mut Room) -> Markup {
     let Some(begin) = &run.begin else {
         return html! {};
+    };
+    let tables = html! {
+        (members::table("Machine", &begin.facts))
+        (members::table("Bed", &begin.bed))
+        (members::table("Plan", &begin.plan))
+        @if let Some(routes) = &begin.routes { (members::table("Routes", routes)) }
     };
     html! {
         h3 { "Command and machine" }
@@ -350,9 +323,6 @@ fn machine(run: &Run) -> Markup {
             "mpps " (begin.tool_version) ", method " (begin.method_version) ". Results may be compared where this is equal: "
             (begin.comparability) "."
         }
-        (members::table("Machine", &begin.facts))
-        (members::table("Bed", &begin.bed))
-        (members::table("Plan", &begin.plan))
-        @if let Some(routes) = &begin.routes { (members::table("Routes", routes)) }
+        @if let Some(tables) = room.fit("the machine's facts", tables) { (tables) }
     }
 }

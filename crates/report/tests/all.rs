@@ -3,6 +3,7 @@
 mod browser;
 mod formats;
 mod page;
+mod size;
 mod support;
 mod tree;
 mod values;

@@ -2,11 +2,9 @@
 //! golden text of the measured run anew.
 
 use crate::support::{
-    campaign, curve, faults, file, golden, lines, long, measured, page, raw, source, spoilt,
+    campaign, curve, faults, file, golden, lines, measured, page, raw, source, spoilt,
 };
-use mpps_record::{
-    Interval, PartChange, PartCost, ProfiledLoad, ProfiledWire, ResultLine, read_file,
-};
+use mpps_record::{Interval, PartChange, PartCost, ProfiledLoad, ProfiledWire, read_file};
 use mpps_report::{Raw, Source};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&<img src=x>";
@@ -407,51 +405,6 @@ fn a_search_is_drawn_by_time() {
     let page = timed(1_000_000_000);
     assert!(page.contains("seconds since the run began") && !page.contains("number of the trial"));
     assert!(timed(60_000_000_000).contains("minutes since the run began"));
-}
-
-#[test]
-fn ten_thousand_trials_make_a_small_page() {
-    let drawn = |long| {
-        let page = page(vec![long]);
-        assert!(page.contains("All 10\u{202f}000 trials"));
-        assert!(page.len() < 5_000_000, "{} octets", page.len());
-        page
-    };
-    // Points that lie on one another are drawn once.
-    let whole = drawn(long(10_000));
-    assert!(whole.matches("more below it</title>").count() > 50);
-    // Each size has plots of its own.
-    for sizes in [7, 12] {
-        drawn(of_sizes(long(10_000), sizes));
-    }
-}
-
-/// The same with the trials of so many frame sizes.
-fn of_sizes(mut source: Source, sizes: u32) -> Source {
-    let records = source.records.as_mut().expect("records");
-    let run = &mut records.runs[0];
-    let name = |size: u32| (64 + 100 * size).to_string();
-    for trial in &mut run.trials {
-        trial.frame = name(trial.trial % sizes);
-    }
-    let result = run.results[0].clone();
-    run.results = (0..sizes)
-        .map(|size| ResultLine {
-            frame: name(size),
-            ..result.clone()
-        })
-        .collect();
-    source
-}
-
-#[test]
-fn a_page_has_room_for_ten_thousand_trials() {
-    let page = page(vec![long(10_001)]);
-    assert!(page.contains("The first 10\u{202f}000 of 10\u{202f}001 trials"));
-    assert!(page.contains("mpps report --format csv"));
-    let table = page.split("sortable trials").nth(1).expect("the table");
-    let table = table.split("</table>").next().expect("its end");
-    assert_eq!(table.matches("<tr").count(), 10_000 + 1, "and its head");
 }
 
 #[test]

@@ -109,7 +109,10 @@ mod tests {
             ],
             ..EffectsLine::default()
         };
-        let figure = effects(&line).expect("intervals").figure().into_string();
+        let figure = effects(&line)
+            .expect("intervals")
+            .figure(crate::chart::BRIEF)
+            .into_string();
         for (class, words) in [("c2", "-340 ns"), ("c1", "+120 ns"), ("c7", "+10 ns")] {
             let (before, _) = figure.split_once(words).expect(words);
             let series = before.rfind("<g class=\"c").expect(words);

@@ -1,0 +1,130 @@
+//! What a page draws of a part of a run: its plots, its results, and what its lines have below them.
+
+use crate::answers;
+use crate::chart::{BRIEF, Chart, WHOLE};
+use crate::kind::{TrialPlot, kinds};
+use crate::parts::Part;
+use crate::plots;
+use crate::room::Room;
+use maud::{Markup, html};
+use mpps_record::{Run, TrialLine};
+use std::collections::HashSet;
+
+/// Frame sizes that have plots of their own.
+const FRAMES: usize = 12;
+
+/// A part as it is drawn.
+#[derive(Default)]
+pub struct Drawn {
+    heading: Option<String>,
+    figures: Vec<Figure>,
+    /// Frame sizes of its trials.
+    frames: usize,
+    below: Vec<Markup>,
+}
+
+/// A plot with a brief table; and with all of it where that is longer.
+struct Figure {
+    brief: Markup,
+    whole: Option<Markup>,
+}
+
+impl Drawn {
+    /// All of a part that has room.
+    pub fn new(run: &Run, part: &Part<'_>, room: &mut Room) -> Self {
+        let mut drawn = Self {
+            heading: part.heading.clone(),
+            ..Self::default()
+        };
+        if room.is_spent() {
+            room.leave_out("the plots");
+            return drawn;
+        }
+        drawn.draw(run, part, room);
+        if part.run.results.is_empty() || part.heading.is_some() {
+            let table = answers::table(&part.run);
+            let table = table.map(|table| {
+                html! {
+                    h3 { "Results" }
+                    (table.markup(Some("sortable")))
+                }
+            });
+            let table = table.and_then(|table| room.fit("the results", table));
+            drawn.below.extend(table);
+        }
+        for line in kinds(&part.run).iter().flat_map(|lines| lines.sections()) {
+            drawn.below.extend(room.fit("the profiles", line));
+        }
+        drawn
+    }
+
+    fn draw(&mut self, run: &Run, part: &Part<'_>, room: &mut Room) {
+        let Part {
+            run: own, trials, ..
+        } = part;
+        // Each is drawn at once: a chart of 100 000 trials takes memory.
+        let mut draw = |chart: Option<Chart>| {
+            let Some(chart) = chart else { return };
+            let brief = room.fit("some plots", chart.figure(BRIEF));
+            let whole = || (chart.points() > BRIEF).then(|| chart.figure(WHOLE));
+            self.figures.extend(brief.map(|brief| Figure {
+                brief,
+                whole: whole(),
+            }));
+        };
+        let mut hidden = Vec::new();
+        for lines in kinds(own).into_iter().filter(|lines| !lines.is_empty()) {
+            lines.charts(run).into_iter().for_each(&mut draw);
+            hidden.extend(lines.hidden_plots());
+        }
+        let frames = frames(trials);
+        for frame in frames.iter().take(FRAMES) {
+            if !hidden.contains(&TrialPlot::Search) {
+                draw(plots::search(part, frame));
+            }
+            // Of other jobs the trials are those of several routers, or their plots are above.
+            if !answers::is_answered(own) || !own.results.is_empty() {
+                draw(plots::forwarding(trials, frame));
+                draw(plots::loss(trials, frame));
+            }
+        }
+        if !hidden.contains(&TrialPlot::Latency) {
+            draw(plots::latency(part));
+            draw(plots::latency_histogram(part));
+        }
+        self.frames = frames.len();
+    }
+
+    /// With the whole tables of its plots, as far as there is room.
+    pub fn with_tables(mut self, room: &mut Room) -> Self {
+        for Figure { brief, whole } in &mut self.figures {
+            let mut fits = |whole: &Markup| room.take(whole.0.len() - brief.0.len());
+            if let Some(whole) = whole.take_if(|whole| fits(whole)) {
+                *brief = whole;
+            }
+        }
+        self
+    }
+
+    /// As a page has it.
+    pub fn markup(&self) -> Markup {
+        html! {
+            @if let Some(heading) = &self.heading { h3 { (heading) } }
+            div.plots { @for figure in &self.figures { (figure.brief) } }
+            @if self.frames > FRAMES {
+                p.note {
+                    "Of " (self.frames) " frame sizes the first " (FRAMES)
+                    " have plots of their trials; the table has all."
+                }
+            }
+            @for part in &self.below { (part) }
+        }
+    }
+}
+
+/// Frame sizes of the trials, in the order they came.
+fn frames<'a>(trials: &[&'a TrialLine]) -> Vec<&'a str> {
+    let mut seen = HashSet::new();
+    let frames = trials.iter().map(|trial| trial.frame.as_str());
+    frames.filter(|frame| seen.insert(*frame)).collect()
+}
