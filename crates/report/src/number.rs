@@ -23,17 +23,26 @@ impl Known {
     /// A number that lies somewhere in an interval of this width; of at least 2 digits and at most 4.
     #[must_use]
     pub fn new(value: f64, width: f64) -> Self {
-        let first = exponent(value.abs().max(1e-9));
         let half = (width / 2.0).abs();
         let last = if half > 0.0 { exponent(half) } else { i32::MIN };
-        let last = last.clamp(first - DIGITS_MAX + 1, first - 1);
+        // Zero has no first digit.
+        let last = match value {
+            0.0 => last.max(0),
+            value => {
+                let first = exponent(value.abs().max(1e-9));
+                last.clamp(first - DIGITS_MAX + 1, first - 1)
+            }
+        };
         Self { value, last }
     }
 
     /// A number of which three digits are known.
     #[must_use]
     pub fn three(value: f64) -> Self {
-        let last = exponent(value.abs().max(1e-9)) - 2;
+        let last = match value {
+            0.0 => 0,
+            value => exponent(value.abs().max(1e-9)) - 2,
+        };
         Self { value, last }
     }
 
@@ -152,10 +161,7 @@ fn separated(count: u64, gap: char) -> String {
 
 /// Three digits that count.
 fn three(number: f64) -> String {
-    match number {
-        0.0 => "0".to_owned(),
-        number => Known::three(number).plain(),
-    }
+    Known::three(number).plain()
 }
 
 /// A decimal fraction without zeros at its end.

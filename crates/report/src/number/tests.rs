@@ -16,6 +16,10 @@ fn digits_follow_the_interval() {
     assert_eq!(Known::new(10_000.0, 0.0).short(), "10.00k");
     assert_eq!(Known::new(225.3, 12.0).plain(), "225");
     assert_eq!(Known::new(225.3, 90.0).plain(), "230");
+    // A load at which nothing was forwarded.
+    assert_eq!(Known::three(0.0).short(), "0");
+    assert_eq!(words(0.0, 0.0), "0");
+    assert_eq!(words(0.0, 200_000.0), "0");
 }
 
 #[test]
