@@ -80,7 +80,7 @@ impl Drawn {
         let frames = frames(trials);
         for frame in frames.iter().take(FRAMES) {
             if !hidden.contains(&TrialPlot::Search) {
-                draw(plots::search(part, frame));
+                draw(plots::search(trials, &own.results, frame));
             }
             // Of other jobs the trials are those of several routers, or their plots are above.
             if !answers::is_answered(own) || !own.results.is_empty() {
@@ -89,8 +89,8 @@ impl Drawn {
             }
         }
         if !hidden.contains(&TrialPlot::Latency) {
-            draw(plots::latency(part));
-            draw(plots::latency_histogram(part));
+            draw(plots::latency((trials, &own.results)));
+            draw(plots::latency_histogram((trials, &own.results)));
         }
         self.frames = frames.len();
     }

@@ -2,25 +2,26 @@
 
 use crate::chart::{Axis, Chart, Kind, Point, STYLES, Series};
 use crate::number;
-use crate::parts::Part;
 use crate::scale::Scale;
 use crate::sentence;
 use crate::trial::Figures;
 use mpps_record::{
-    Histogram, LatencyLine, LatencyLoad, PathLatency, Phase, Quantiles, TrialLine, Verdict,
+    Histogram, LatencyLine, LatencyLoad, PathLatency, Phase, Quantiles, ResultLine, TrialLine,
+    Verdict,
 };
 use std::collections::BTreeMap;
 
+/// Trials, and the results that stand on some of them.
+type Judged<'a> = (&'a [&'a TrialLine], &'a [ResultLine]);
+
 /// The trials to show: those that results stand on; without results the last ones of different loads.
-fn shown<'a>(part: &Part<'a>) -> Vec<&'a TrialLine> {
-    let stands = part
-        .run
-        .results
+fn shown<'a>(trials: &[&'a TrialLine], results: &[ResultLine]) -> Vec<&'a TrialLine> {
+    let stands = results
         .iter()
         .filter_map(|result| result.stands_on.stands_on_trial);
     let stands: Vec<u32> = stands.collect();
     let mut shown: Vec<&TrialLine> = Vec::new();
-    for &trial in part.trials.iter().rev() {
+    for &trial in trials.iter().rev() {
         let timed = trial.latency.timed_frames > 0 && shown.len() < STYLES;
         let wanted = if stands.is_empty() {
             let same = |other: &&TrialLine| {
@@ -50,8 +51,12 @@ fn name(trial: &TrialLine) -> String {
 }
 
 /// A series for each trial.
-fn series(part: &Part<'_>, kind: Kind, points: fn(&Quantiles) -> Vec<Point>) -> Vec<Series> {
-    let trials = shown(part).into_iter().enumerate();
+fn series(
+    (trials, results): Judged<'_>,
+    kind: Kind,
+    points: fn(&Quantiles) -> Vec<Point>,
+) -> Vec<Series> {
+    let trials = shown(trials, results).into_iter().enumerate();
     let series =
         trials.map(|(style, trial)| Series::new(name(trial), style, kind, points(&trial.latency)));
     series.collect()
@@ -116,8 +121,8 @@ fn paths(line: &LatencyLine) -> Vec<Series> {
 
 /// The time that each share of frames does not exceed.
 #[must_use]
-pub fn latency(part: &Part<'_>) -> Option<Chart> {
-    let series = series(part, Kind::Joined, percentiles);
+pub fn latency(judged: Judged<'_>) -> Option<Chart> {
+    let series = series(judged, Kind::Joined, percentiles);
     by_percentile("Latency by percentile".to_owned(), NOTE, series)
 }
 
@@ -138,8 +143,8 @@ fn by_percentile(title: String, note: &'static str, series: Vec<Series>) -> Opti
 
 /// Frames by the time they took. Only records of schema 3 have it.
 #[must_use]
-pub fn latency_histogram(part: &Part<'_>) -> Option<Chart> {
-    let series = series(part, Kind::Bars, buckets);
+pub fn latency_histogram(judged: Judged<'_>) -> Option<Chart> {
+    let series = series(judged, Kind::Bars, buckets);
     as_histogram("Latency as a histogram".to_owned(), NOTE, series)
 }
 

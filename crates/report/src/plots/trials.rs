@@ -3,11 +3,10 @@
 use super::frames::rate_axis;
 use crate::chart::{Axis, Chart, Kind, Point, Series};
 use crate::number;
-use crate::parts::Part;
 use crate::row::Reading;
 use crate::scale::Scale;
 use crate::trial::Figures;
-use mpps_record::{Phase, TrialLine, Verdict};
+use mpps_record::{Phase, ResultLine, TrialLine, Verdict};
 
 const VERDICTS: [(Verdict, usize, &str); 5] = [
     (Verdict::Lossless, 0, "lossless"),
@@ -64,7 +63,7 @@ fn search_axis(trials: &[&TrialLine]) -> (Axis, Option<f64>) {
 
 /// Every trial of a search by time, or number where the record has no times, and by load; and the loads found.
 #[must_use]
-pub fn search(part: &Part<'_>, frame: &str) -> Option<Chart> {
+pub fn search(trials: &[&TrialLine], results: &[ResultLine], frame: &str) -> Option<Chart> {
     let apart = [
         Phase::Overload,
         Phase::Wire,
@@ -76,18 +75,14 @@ pub fn search(part: &Part<'_>, frame: &str) -> Option<Chart> {
         Phase::InTurns,
     ];
     let of_search = |trial: &&&TrialLine| trial.frame == frame && !apart.contains(&trial.phase);
-    let searched: Vec<&TrialLine> = part.trials.iter().filter(of_search).copied().collect();
+    let searched: Vec<&TrialLine> = trials.iter().filter(of_search).copied().collect();
     let (x, unit_ns) = search_axis(&searched);
     let place = |trial: &TrialLine| match (unit_ns, trial.begun_after_ns) {
         (Some(unit_ns), Some(begun_ns)) => begun_ns as f64 / unit_ns,
         _ => f64::from(trial.trial),
     };
     let ends = [place(searched.first()?), place(searched.last()?)];
-    let found = part
-        .run
-        .results
-        .iter()
-        .filter(|result| result.frame == frame);
+    let found = results.iter().filter(|result| result.frame == frame);
     let found =
         found.filter_map(|result| Some((Reading::from_line(result), result.rate_fps? as f64)));
     let mut series: Vec<Series> = found
@@ -105,7 +100,7 @@ pub fn search(part: &Part<'_>, frame: &str) -> Option<Chart> {
         let judged = searched.iter().filter(|trial| trial.verdict == verdict);
         let points = judged.map(|trial| {
             let load = Figures::new(trial).offered_fps;
-            Point::new(place(trial), load).told(words(part.trials.len(), trial))
+            Point::new(place(trial), load).told(words(trials.len(), trial))
         });
         Series::new(name, style, Kind::Marks, points.collect())
     }));
