@@ -72,6 +72,14 @@ tell("background", getComputedStyle(document.body).backgroundColor);
 tell("fits", document.documentElement.scrollWidth <= window.innerWidth);
 tell("width", window.innerWidth);
 tell("requests", performance.getEntriesByType("resource").length);
+// A number in a cell of an answer is in one line.
+const lines = (cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  return new Set([...range.getClientRects()].map((part) => part.top)).size;
+};
+tell("answer cells", all(".answer td").length);
+tell("broken", all(".answer td").filter((cell) => lines(cell) > 1).length);
 tell("wrong", wrong.join(" "));
 const result = document.createElement("pre");
 result.id = "probe";
@@ -250,6 +258,7 @@ fn check(told: &[(String, String)], wanted: &[(&str, &str)]) {
         ("fits", "true"),
         ("requests", "0"),
         ("wrong", ""),
+        ("broken", "0"),
     ];
     for (name, value) in always.iter().chain(wanted) {
         let found = told.iter().find(|(known, _)| known == name);
@@ -331,6 +340,15 @@ fn a_browser_shows_curves() {
         ("plot Router busy by offered load", "5"),
     ];
     check(&told, &wanted);
+}
+
+#[test]
+fn a_suites_answer_breaks_no_number() {
+    let page = page(vec![source("run.jsonl", lines::suite().as_bytes())]);
+    let Some(told) = opened("suite", &page) else {
+        return;
+    };
+    check(&told, &[("answer cells", "7")]);
 }
 
 #[test]
