@@ -2,7 +2,7 @@
 
 use crate::chart::{Axis, Chart, Kind, Point, Series};
 use crate::interval::{interval_name, rounds_of};
-use crate::number;
+use crate::number::{self, Known};
 use crate::row::{Reading, Row};
 use crate::scale::Scale;
 use crate::sentence::is_bound;
@@ -28,13 +28,17 @@ pub const fn rate_axis(label: &'static str, scale: Scale) -> Axis {
 /// Rates by frame size.
 #[must_use]
 pub fn rates(run: &Run) -> Option<Chart> {
-    let (line_rate, name) = line_rate(run);
+    let line = line_rate(run);
+    let (drawn, told) = match line.is_drawn {
+        true => (line.points, String::new()),
+        false => (Vec::new(), line.told()),
+    };
     let series = vec![
         joined("the tester's ceiling", 3, run, |at, result| {
             let ceiling = result.tester_ceiling_fps as f64;
             (ceiling > 0.0).then(|| Point::new(at, ceiling))
         }),
-        Series::new(name, 4, Kind::Joined, line_rate),
+        Series::new(line.name, 4, Kind::Joined, drawn),
         joined("maximum forwarding rate", 1, run, |at, result| {
             let found = result.overload.max_forwarding_fps?;
             let (low, high) = (found.low as f64, found.high as f64);
@@ -57,7 +61,7 @@ pub fn rates(run: &Run) -> Option<Chart> {
     Chart::new(
         "Rate by frame size".to_owned(),
         format!(
-            "Bars: {}. A hollow mark is a bound from below, or a rate that is not confirmed.",
+            "Bars: {}. A hollow mark is a bound from below, or a rate that is not confirmed.{told}",
             interval_name(rounds_of(run))
         ),
         names(run),
@@ -77,25 +81,54 @@ fn joined(
     Series::new(name, style, Kind::Joined, points.collect())
 }
 
-/// Line rate by frame size, and its name. That of a notional link stretches the axis and says nothing, unless it was a limit.
-fn line_rate(run: &Run) -> (Vec<Point>, &'static str) {
+/// Line rate by frame size.
+#[derive(Default)]
+struct LineRate {
+    name: String,
+    points: Vec<Point>,
+    /// That of a notional link would stretch the axis, so it is drawn only if it was a limit.
+    is_drawn: bool,
+}
+
+impl LineRate {
+    /// A sentence in place of its line.
+    fn told(&self) -> String {
+        let fps = self.points.iter().map(Point::y);
+        let [low, high] = [
+            fps.clone().fold(f64::MAX, f64::min),
+            fps.fold(0.0, f64::max),
+        ];
+        let [low, high] = [low, high].map(|fps| Known::three(fps).short());
+        let ends = match low == high {
+            true => low,
+            false => format!("{low} to {high}"),
+        };
+        match self.points.is_empty() {
+            true => String::new(),
+            false => format!(" Not drawn: {}, {ends} frames/s.", self.name),
+        }
+    }
+}
+
+fn line_rate(run: &Run) -> LineRate {
     let plan = run.begin.as_ref().map(|begin| &begin.plan);
     let Some((plan, search)) = plan.and_then(|plan| Some((plan, plan.search.as_ref()?))) else {
-        return (Vec::new(), "");
+        return LineRate::default();
     };
     let is_limit = |result: &ResultLine| result.limited_by == Some(LimitedBy::Link);
-    let name = match search.link_source.as_str() {
-        "notional" if !run.results.iter().any(is_limit) => return (Vec::new(), ""),
-        "notional" => "line rate of a notional link",
-        _ => "line rate",
-    };
+    let is_notional = search.link_source == "notional";
     let ways = if plan.traffic.bidirectional { 2.0 } else { 1.0 };
-    let bits = search.link_bits_per_s as f64 * ways;
+    let bits = search.link_bits_per_s as f64;
     let points = run.results.iter().enumerate().map(|(at, result)| {
         let on_wire = (result.frame_mean_octets + AROUND) * 8.0;
-        Point::new(at as f64, bits / on_wire)
+        Point::new(at as f64, bits * ways / on_wire)
     });
-    (points.collect(), name)
+    let of = if is_notional { " (notional)" } else { "" };
+    LineRate {
+        name: format!("line rate of {} Gbit/s{of}", bits / 1e9),
+        points: points.collect(),
+        is_drawn: !is_notional || run.results.iter().any(is_limit),
+    }
 }
 
 /// The cost of a frame: the bed's part below, the router's above.
