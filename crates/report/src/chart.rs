@@ -3,11 +3,13 @@
 //! Colours are classes, so that the style sheet gives dark pages others. Each series has a mark of its own too.
 
 mod lying;
+mod marks;
 mod parts;
 mod picture;
 
 use crate::number;
 use crate::scale::{Laid, Scale};
+use marks::{CROSS, mark, sample};
 use maud::{Markup, html};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -121,6 +123,12 @@ impl Chart {
         html! {
             (self.axes(&field))
             @for series in &self.series { (self.series_drawn(series, &field)) }
+            // A bar that stands on another hides no interval of that.
+            @for series in self.series.iter().filter(|series| series.kind == Kind::Bars) {
+                g class=(class(series)) {
+                    @for point in &series.points { (ends(point, &field)) }
+                }
+            }
         }
     }
 
@@ -129,7 +137,7 @@ impl Chart {
             ul.legend {
                 @for series in self.in_legend() {
                     li {
-                        svg class=(class(series)) viewBox="0 0 24 12" aria-hidden="true" { (sample(series)) }
+                        svg class=(class(series)) style=[own_colour(series)] viewBox="0 0 24 12" aria-hidden="true" { (sample(series)) }
                         (series.legend)
                     }
                 }
@@ -187,15 +195,13 @@ impl Chart {
             text
         };
         html! {
-            g class=(class(series)) {
+            g class=(class(series)) style=[own_colour(series)] {
                 @if series.kind == Kind::Joined { path.line d=(path()) {} }
                 @if series.kind == Kind::Rule { path.rule d=(path()) { title { (series.name) } } }
                 @for ((x, y, point), hidden) in &drawn {
-                    @if let Some((low, high)) = point.ends.and_then(|ends| field.span(ends)) {
-                        path.ends.over[series.kind == Kind::Bars] d=(format!("M{:.1} {low:.1}h8m-4 0V{high:.1}m-4 0h8", x - 4.0)) {}
-                    }
                     @if series.kind == Kind::Bars { (self.bar(series, point, field)) }
-                    @else if series.kind != Kind::Rule {
+                    @else { (ends(point, field)) }
+                    @if !matches!(series.kind, Kind::Bars | Kind::Rule) {
                         g.mark.bound[point.bound] {
                             (mark(if point.is_unknown() { CROSS } else { series.style }, *x, *y))
                             title {
@@ -348,49 +354,34 @@ fn apart<'a>(placed: &[Placed<'a>]) -> Vec<(Placed<'a>, u64)> {
     drawn
 }
 
+/// The interval of a point.
+fn ends(point: &Point, field: &Field<'_>) -> Markup {
+    let across = field.across(point.x);
+    let span = point.ends.and_then(|ends| field.span(ends));
+    html! {
+        @if let Some((x, (low, high))) = across.zip(span) {
+            path.ends.over[point.bar.is_some()] d=(format!("M{:.1} {low:.1}h8m-4 0V{high:.1}m-4 0h8", x - 4.0)) {}
+        }
+    }
+}
+
 fn bar_ends(point: &Point) -> Vec<f64> {
     point.bar.map_or(Vec::new(), |(from, to, _)| vec![from, to])
 }
 
 fn class(series: &Series) -> String {
-    format!("c{}", series.style % STYLES)
+    match series.colour {
+        Some(_) => "own".to_owned(),
+        None => format!("c{}", series.style % STYLES),
+    }
+}
+
+fn own_colour(series: &Series) -> Option<String> {
+    series.colour.map(|colour| format!("color:{colour}"))
 }
 
 /// A tenth of a pixel is enough.
 fn px(place: f64) -> String {
     let text = format!("{place:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
-}
-
-/// What a series looks like, in a legend: 24 wide, 12 high.
-fn sample(series: &Series) -> Markup {
-    html! {
-        @match series.kind {
-            Kind::Rule => { line.rule x1="1" y1="6" x2="23" y2="6" {} }
-            Kind::Bars => { rect x="6" y="1" width="12" height="10" {} }
-            Kind::Marks | Kind::Joined => { (mark(series.style, 12.0, 6.0)) }
-        }
-    }
-}
-
-/// The style whose mark stands for a point without a value too.
-const CROSS: usize = 5;
-
-/// The mark of a style at a place.
-fn mark(style: usize, x: f64, y: f64) -> Markup {
-    let path = |d: &str| {
-        let d = format!("M{x:.1} {y:.1}{d}");
-        html! { path d=(d) {} }
-    };
-    match style % STYLES {
-        0 => html! { circle cx=(px(x)) cy=(px(y)) r="4" {} },
-        1 => path("m-4-4h8v8h-8z"),
-        2 => path("m0-5l5 9h-10z"),
-        3 => path("m0-5.5l5 5.5-5 5.5-5-5.5z"),
-        4 => path("m0 5l5-9h-10z"),
-        CROSS => path("m-4-4l8 8m0-8l-8 8"),
-        6 => path("m0-5v10m-5-5h10"),
-        // It is to be seen on an interval of either direction.
-        _ => path("m-5-2h10v4h-10z"),
-    }
 }

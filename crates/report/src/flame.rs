@@ -25,10 +25,11 @@ const LETTER: f64 = 6.6;
 const NARROW: f64 = 0.2;
 /// The file of functions, by which the Firefox Profiler tells the kernel's.
 const KERNEL: &str = "([kernel.kallsyms])";
-/// Colours there are; then they begin again. Black text can be read on each.
-const COLOURS: [&str; 12] = [
-    "#c9b8e0", "#8fc1e8", "#f6d36b", "#9fd8a4", "#f0a08c", "#e8b0d0", "#7fd0c8", "#c8d96f",
-    "#d9c2a0", "#c4c4c4", "#a8b8f0", "#f2b866",
+/// A colour for each stage of the kernel's path; then they begin again. Nine are Paul Tol's "light" scheme, which
+/// colour-blind readers tell apart and on which black text can be read. The tenth is a darker grey.
+const COLOURS: [&str; 10] = [
+    "#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#aaaa00", "#99ddff", "#bbcc33",
+    "#999999", "#dddddd",
 ];
 /// How a graph looks, by itself and on a page.
 pub(crate) const STYLE: &str = ".flame text { font: 12px sans-serif; fill: #111; } \
@@ -62,15 +63,17 @@ pub fn flame_graph(title: &str, stacks: &[Stack<'_>], stages: &[&str], unit: &st
     picture(&graph(title, stacks, stages, unit))
 }
 
+/// The colour of a stage by its place.
+pub(crate) const fn colour(stage: usize) -> &'static str {
+    COLOURS[stage % COLOURS.len()]
+}
+
 /// The same as a part of a page that has [`STYLE`] and [`SCRIPT`].
 pub(crate) fn graph(title: &str, stacks: &[Stack<'_>], stages: &[&str], unit: &str) -> Markup {
     let tree = Tree::new(stacks, &[]);
     let colour = |node: &Node<'_>| {
         let at = stages.iter().position(|&stage| stage == node.stage);
-        at.and_then(|at| COLOURS.get(at % COLOURS.len()))
-            .copied()
-            .unwrap_or("#ffffff")
-            .to_owned()
+        at.map_or("#ffffff", self::colour).to_owned()
     };
     let words = |node: &Node<'_>| {
         let part = 100.0 * node.before as f64 / tree.root.before.max(1) as f64;
@@ -79,8 +82,8 @@ pub(crate) fn graph(title: &str, stacks: &[Stack<'_>], stages: &[&str], unit: &s
     };
     let seen: Vec<(&str, &str)> = stages
         .iter()
-        .zip(COLOURS.iter().cycle())
-        .map(|(stage, colour)| (*stage, *colour))
+        .enumerate()
+        .map(|(at, stage)| (*stage, self::colour(at)))
         .collect();
     let note = format!(
         "{} {unit}. Width is time, colour is the stage; click a frame to enlarge it.",

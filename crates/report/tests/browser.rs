@@ -61,7 +61,7 @@ if (flame) {
   const frames = all(".f", flame), width = (frame) => Number(frame.querySelector("rect").getAttribute("width"));
   tell("frames of the flame graph", frames.filter((frame) => frame.getBBox().width > 0 && frame.querySelector("title")).length);
   const leaf = frames.find((frame) => frame.dataset.name === "fib_table_lookup");
-  tell("flame coloured", getComputedStyle(leaf.querySelector("rect")).fill === "rgb(240, 160, 140)");
+  tell("flame coloured", getComputedStyle(leaf.querySelector("rect")).fill === "rgb(255, 170, 187)");
   const before = width(leaf);
   leaf.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   tell("flame enlarged", width(leaf) > 2 * before && width(leaf) === width(frames[0]));

@@ -247,6 +247,9 @@ fn a_profile_says_where_the_time_goes() {
          520 ns are outside virtual NIC and exit: routing 120, RX 90, prerouting 80, postrouting 70, the rest 160. \
          The router's CPU limits.",
         "1518 B: no cost by stage: no sample came.",
+        // Routing has one colour in the plot and in the flame graph.
+        "<g class=\"own\" style=\"color:#ffaabb\"><rect class=\"mark\"",
+        "style=\"fill:#ffaabb\"",
         "70\u{202f}000 samples in 3 trials cover 99.8 % of the busy time, 3 found no room. \
          No rule places 0.4 % of the time. 12 % was sampled late, because interrupts were off: it is given to the \
          function that turned them off.",

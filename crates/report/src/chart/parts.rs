@@ -30,6 +30,8 @@ pub struct Series {
     /// What the legend calls it. Series that look the same share one name there.
     pub(super) legend: String,
     pub(super) style: usize,
+    /// In place of the style's.
+    pub(super) colour: Option<&'static str>,
     pub(super) kind: Kind,
     pub(super) points: Vec<Point>,
 }
@@ -138,6 +140,7 @@ impl Series {
             legend: name.clone(),
             name,
             style,
+            colour: None,
             kind,
             points,
         }
@@ -149,5 +152,11 @@ impl Series {
             legend: legend.to_owned(),
             ..self
         }
+    }
+
+    /// In a colour that light and dark pages share.
+    pub fn coloured(self, colour: &'static str) -> Self {
+        let colour = Some(colour);
+        Self { colour, ..self }
     }
 }

@@ -1,6 +1,7 @@
 //! `mpps explain`: a frame's cost by stage, and its cost at each load beside the model's.
 
 use crate::chart::{Axis, Chart, Kind, Point, STYLES, Series};
+use crate::flame;
 use crate::number;
 use crate::profile::saturated;
 use crate::scale::Scale;
@@ -19,23 +20,22 @@ pub fn stages(line: &ProfileLine) -> Option<Chart> {
         load.stages.iter().partition(|at| is_beds(&at.part));
     let pile = |at: f64, parts: Vec<&PartCost>| {
         let mut base = 0.0;
-        let mut bars: Vec<(String, Vec<Point>)> = Vec::new();
+        let mut bars: Vec<Series> = Vec::new();
         for PartCost { part, ns, .. } in parts {
             let top = base + ns.median.max(0.0);
             let point = Point::new(at, top).between(base + ns.low, base + ns.high);
             let bed = if is_beds(part) { " (bed)" } else { "" };
-            bars.push((
-                format!("{part}{bed}"),
-                vec![point.barred(at - HALF, at + HALF, base)],
-            ));
+            let name = format!("{part}{bed}");
+            let points = vec![point.barred(at - HALF, at + HALF, base)];
+            let stage = load.stages.iter().position(|stage| stage.part == *part);
+            // The flame graph's, so that a stage has one colour.
+            let colour = flame::colour(stage.unwrap_or_default());
+            bars.push(Series::new(name, 0, Kind::Bars, points).coloured(colour));
             base = top;
         }
         bars
     };
     let bars = pile(0.0, own).into_iter().chain(pile(1.0, beds));
-    let series = bars
-        .enumerate()
-        .map(|(style, (name, points))| Series::new(name, style, Kind::Bars, points));
     Chart::new(
         format!("{}: cost of a frame by stage", number::frame(&line.frame)),
         "All costs are at the highest load. Lines are 95 % intervals.",
@@ -45,7 +45,7 @@ pub fn stages(line: &ProfileLine) -> Option<Chart> {
             number::short,
         ),
         Axis::new("CPU time of a frame", ZERO, number::cost),
-        series.collect(),
+        bars.collect(),
     )
 }
 
