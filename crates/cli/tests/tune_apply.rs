@@ -260,14 +260,20 @@ impl Login {
         group.0.join("cgroup.kill").exists().then_some(group)
     }
 
+    /// Ends it; nothing of it lives any more.
     fn end(&self) {
         std::fs::write(self.0.join("cgroup.kill"), "1").expect("the group ends");
+        let processes = || std::fs::read_to_string(self.0.join("cgroup.procs"));
+        wait_for("its processes' end", || {
+            processes().expect("processes").is_empty().then_some(())
+        });
     }
 }
 
 impl Drop for Login {
     fn drop(&mut self) {
-        wait_for("its processes' end", || std::fs::remove_dir(&self.0).ok());
+        let _ended = std::fs::write(self.0.join("cgroup.kill"), "1");
+        wait_for("its end", || std::fs::remove_dir(&self.0).ok());
     }
 }
 
@@ -283,16 +289,20 @@ fn the_helper_outlives_the_login() {
     let netns = Netns::new("login");
     let apply = "tune apply --profile router --allow-system-changes --confirm-within 600 --only";
     let (netns_name, program, group) = (&netns.0, env!("CARGO_BIN_EXE_mpps"), login.0.display());
-    // The shell stays in the group until that is ended.
+    // The shell stays in the group until that is ended. `ip netns exec` would hide the control groups.
     let script = format!(
-        "echo 0 > {group}/cgroup.procs; ip netns exec {netns_name} {program} {apply} {ONLY}; exec sleep 600"
+        "echo 0 > {group}/cgroup.procs; nsenter --net=/run/netns/{netns_name} {program} {apply} {ONLY}; exec sleep 600"
     );
     let mut shell = Command::new("sh")
         .stdout(Stdio::null())
         .args(["-c", &script])
         .spawn()
         .expect("sh");
-    wait_for("the settings", || (netns.values() == APPLIED).then_some(()));
+    // Killed before its end, the apply would be put back at once.
+    let name = format!("/proc/{}/comm", shell.id());
+    let sleeps = || std::fs::read(&name).is_ok_and(|name| name == b"sleep\n");
+    wait_for("the end of the apply", || sleeps().then_some(()));
+    assert_eq!(netns.values(), APPLIED);
     let helper = netns.helper();
     login.end();
     let ended = shell.wait().expect("it ends");

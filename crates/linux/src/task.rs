@@ -6,6 +6,8 @@ pub use nix::sys::signal::Signal;
 pub use signal::{kill, kill_exact, on_signal_do_nothing, tgkill};
 
 use crate::error::{Error, Result};
+use std::fs::File;
+use std::io::Write as _;
 
 /// Flag of a kernel thread in the flags field of /proc/PID/stat (`PF_KTHREAD`, `linux/sched.h`).
 const PF_KTHREAD: u64 = 0x0020_0000;
@@ -133,7 +135,11 @@ pub fn begin_session() -> Result<()> {
 /// end it then. Where that is not allowed, it stays where it is.
 pub fn leave_control_groups() {
     for root in CONTROL_GROUPS {
-        let _not_allowed = std::fs::write(format!("{root}/cgroup.procs"), "0");
+        // Beside version 1 the root is no group, and nothing may be made there.
+        let group = File::options()
+            .write(true)
+            .open(format!("{root}/cgroup.procs"));
+        let _not_allowed = group.and_then(|mut group| group.write_all(b"0"));
     }
 }
 
