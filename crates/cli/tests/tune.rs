@@ -221,7 +221,8 @@ fn a_dry_run_tells_the_time_and_what_is_inert() {
         all.contains("\ntime         ") && all.lines().any(inert),
         "{all}"
     );
-    let unsure = "\ninert if this kernel lacks their part, which only a run tells: vlan, ";
+    let unsure =
+        "\nmay be inert, because a kernel can lack what they need (only a run tells): vlan, ";
     assert!(all.contains(unsure), "{all}");
     // Twenty settings within 15 minutes: fewer take less.
     let twenty = "rp_filter,ip_early_demux,udp_early_demux,fwd_update_prio,gro,nf_empty,forward_rules,\

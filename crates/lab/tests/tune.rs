@@ -253,7 +253,7 @@ fn the_time_of_turns_is_told_without_profiles() {
     let seen: Vec<&str> = doubts.map(|doubt| &*doubt.seen).collect();
     assert_eq!(
         seen,
-        ["13 % of the time at overload was disturbed; it does not count"]
+        ["13 % of the time at overload was left out beside disturbances"]
     );
     // A trial may be cut short.
     assert!(profiles > PROFILES.as_nanos() / 2, "{profiles} ns");

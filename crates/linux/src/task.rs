@@ -135,7 +135,7 @@ pub fn begin_session() -> Result<()> {
 /// end it then. Where that is not allowed, it stays where it is.
 pub fn leave_control_groups() {
     for root in CONTROL_GROUPS {
-        // Beside version 1 the root is no group, and nothing may be made there.
+        // With version 1, /sys/fs/cgroup is a tmpfs without this file; it must not be created.
         let group = File::options()
             .write(true)
             .open(format!("{root}/cgroup.procs"));

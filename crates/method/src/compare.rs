@@ -232,27 +232,32 @@ impl Comparison {
         self.ended.is_some()
     }
 
+    /// Looks, as [`Self::look`] does. Says whether the comparison has ended and the cost at the fixed load is known too, or
+    /// enough was tried for it.
+    pub fn is_done(&mut self) -> bool {
+        self.look() && !self.lacks_fixed()
+    }
+
     /// Whether more pairs could tell a cost at the fixed load that those so far cannot.
-    #[must_use]
-    pub fn lacks_fixed(&self) -> bool {
-        let known = self.counting().filter(|pair| pair.fixed_ns.is_some());
-        self.more < FIXED_MORE && known.count() < Self::pairs_min(self.tests as usize)
+    fn lacks_fixed(&self) -> bool {
+        let by_now = self.compared(wrong_at(self.looks.saturating_sub(1)));
+        // Where no pair tells it, busy times are unknown, or the load is too high for this machine.
+        self.more < FIXED_MORE && by_now.fixed_pairs > 0 && by_now.fixed_cost_ns.is_none()
     }
 
     /// What was found, where the comparison has ended by itself; else what the pairs so far say, as the last look. The cost at
     /// the fixed load decides nothing, so it stands on all pairs.
     #[must_use]
     pub fn end(mut self) -> Compared {
-        let wrong = |look: usize| LOOKS.get(look).map_or(0.0, |(_, wrong)| *wrong);
         if let Some(ended) = self.ended.take() {
-            let all = self.compared(wrong(self.looks.saturating_sub(1)));
+            let all = self.compared(wrong_at(self.looks.saturating_sub(1)));
             return Compared {
                 fixed_cost_ns: all.fixed_cost_ns,
                 fixed_pairs: all.fixed_pairs,
                 ..ended
             };
         }
-        let wrong = wrong(self.looks);
+        let wrong = wrong_at(self.looks);
         self.looks += 1;
         self.compared(wrong)
     }
@@ -319,6 +324,11 @@ impl Comparison {
             Finding::NotDecided => false,
         }
     }
+}
+
+/// How often the interval of a look, counted from 0, may be wrong.
+fn wrong_at(look: usize) -> f64 {
+    LOOKS.get(look).map_or(0.0, |(_, wrong)| *wrong)
 }
 
 /// A logarithm of ratios as a share more.

@@ -47,7 +47,7 @@ pub const GROUPS: [(&str, &str); 14] = [
     ("dataplane", "ways past the kernel's own path"),
 ];
 
-/// A level that is no text but a mask: all CPUs of a bed's router.
+/// A level that stands for the mask of a bed's router CPUs.
 pub const DUT_CPUS: &str = "{dut}";
 
 /// How a setting is read and, where it can be, written.

@@ -85,14 +85,14 @@ pub struct SettingEffect {
     /// Whether it was in the screen: its difference comes from blocks, not from pairs.
     #[serde(default)]
     pub screened: bool,
-    /// The difference in pairs of turns of its own, beside a screen; missing: it is none of the largest effects, or no time
-    /// was left.
+    /// The difference in its own pairs of turns, after a screen. Missing if it took none: it is not among the largest effects,
+    /// it has no rate, a placebo seemed to act, a level was refused, or too little time was left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<Difference>,
     /// What each stage takes more at `to`; null where it was not profiled.
     #[serde(default)]
     pub by_stage: Option<ProfileChange>,
-    /// Why it was profiled and nobody can tell what each stage takes more.
+    /// Why stages cannot be told, though it was profiled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_by_stage: Option<String>,
     /// Numbers of the trials at `from`.
@@ -304,9 +304,14 @@ impl EffectsLine {
         }
         let alone = effect.alone.as_ref();
         let alone = alone.map_or_else(String::new, |why| format!(" [alone: {why}]"));
-        let own = effect.confirmed.as_ref();
-        let own = own.map_or_else(String::new, |own| format!("; in turns of its own: {own}"));
-        let said = difference.to_string() + &alone + &own;
+        let said = match &effect.confirmed {
+            Some(own) if own.has_interval() => format!("{own}{alone}; in the screen: {difference}"),
+            Some(own) => format!("{difference}{alone}; in turns of its own: {own}"),
+            None => difference.to_string() + &alone,
+        };
+        if effect.is_denied() {
+            return format!("cannot tell: its own turns do not confirm the screen: {said}");
+        }
         let is_effect = difference.finding == Finding::Different && !effect.placebo;
         match (&difference.finding, self.distrust(effect)) {
             (Finding::NoDifference, _) => said,
@@ -321,13 +326,15 @@ impl EffectsLine {
     #[must_use]
     pub fn can_tell(&self, effect: &SettingEffect) -> bool {
         let difference = effect.difference.as_ref().filter(|_| !effect.placebo);
-        difference.is_some_and(Difference::has_interval) && self.distrust(effect).is_none()
+        difference.is_some_and(Difference::has_interval)
+            && self.distrust(effect).is_none()
+            && !effect.is_denied()
     }
 
     /// Whether an effect of this setting was found, and can be trusted.
     #[must_use]
     pub fn is_found(&self, effect: &SettingEffect) -> bool {
-        effect.is_different() && self.distrust(effect).is_none()
+        effect.is_different() && self.distrust(effect).is_none() && !effect.is_denied()
     }
 }
 
@@ -337,6 +344,17 @@ impl SettingEffect {
     pub fn is_different(&self) -> bool {
         let found = self.difference.as_ref().map(|found| &found.finding);
         found == Some(&Finding::Different)
+    }
+
+    /// Whether its own pairs do not confirm what a screen found: no effect in them, or the other sign.
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        let own = self.confirmed.as_ref().filter(|own| own.has_interval());
+        let Some((screened, own)) = self.difference.as_ref().zip(own) else {
+            return false;
+        };
+        let is_more = |one: &Difference| one.cost_ns.map(|ns| ns.median > 0.0);
+        own.finding != screened.finding || is_more(own) != is_more(screened)
     }
 
     /// Its name with its levels: ``rp_filter `0` against `1` ``.
@@ -415,8 +433,19 @@ mod tests {
             ..slow.clone()
         };
         let said = calm.finding(&confirmed);
-        let own = "more frames/s; in turns of its own: 190 ns less a frame for the router (";
-        assert!(said.contains(own), "{said}");
+        assert!(said.starts_with("190 ns less a frame"), "{said}");
+        assert!(said.contains("; in the screen: "), "{said}");
+        assert!(calm.is_found(&confirmed));
+        for (finding, ns) in [(Finding::NoDifference, -190.0), (Finding::Different, 190.0)] {
+            let denied = SettingEffect {
+                confirmed: effect("conntrack", finding, ns).difference,
+                ..slow.clone()
+            };
+            let said = calm.finding(&denied);
+            let wanted = "cannot tell: its own turns do not confirm the screen: ";
+            assert!(said.starts_with(wanted), "{said}");
+            assert!(!calm.is_found(&denied) && !calm.can_tell(&denied));
+        }
         let restless = line(effect("placebo", Finding::Different, 40.0));
         let said = restless.finding(&slow);
         assert!(

@@ -3,7 +3,7 @@
 mod plots;
 
 use crate::campaign::CampaignRun;
-use crate::chart::WHOLE;
+use crate::chart::ROWS_LONG;
 use crate::section::{title, unfinished};
 use maud::{Markup, html};
 use mpps_record::Run;
@@ -22,7 +22,7 @@ pub fn campaign_section(
             h2 { (title(campaign.run)) }
             p.note { "Run " (campaign.run.name) " of " (file) ", schema " (campaign.run.schema) "." }
             (first_screen(campaign))
-            div.plots { @for chart in charts.iter().flatten() { (chart.figure(WHOLE)) } }
+            div.plots { @for chart in charts.iter().flatten() { (chart.figure(ROWS_LONG)) } }
             @if !claims.rows.is_empty() {
                 h3 { "Claims" }
                 (claims.markup(Some("said")))

@@ -29,9 +29,10 @@ const TOP: f64 = 26.0;
 const BOTTOM: f64 = HEIGHT - 44.0;
 /// Colours and marks there are; then they begin again.
 pub const STYLES: usize = 8;
-/// A table has about so many rows, and where a page has room so many: of a plot with more points, one in so many.
-pub const BRIEF: usize = 200;
-pub const WHOLE: usize = 600;
+/// Rows of a plot's table, about. Of more points one in so many is shown.
+pub const ROWS_BRIEF: usize = 200;
+/// The same where the page has room.
+pub const ROWS_LONG: usize = 600;
 
 /// A series of more points than this is drawn without marks that lie on another.
 const CROWDED: usize = 100;
@@ -135,7 +136,7 @@ impl Chart {
     fn legend(&self) -> Markup {
         html! {
             ul.legend {
-                @for series in self.in_legend() {
+                @for series in self.legend_entries() {
                     li {
                         svg class=(class(series)) style=[own_colour(series)] viewBox="0 0 24 12" aria-hidden="true" { (sample(series)) }
                         (series.legend)
@@ -146,7 +147,7 @@ impl Chart {
     }
 
     /// The first series of each entry of the legend.
-    fn in_legend(&self) -> Vec<&Series> {
+    fn legend_entries(&self) -> Vec<&Series> {
         let mut shown: Vec<&Series> = Vec::new();
         for series in &self.series {
             if shown.iter().all(|other| other.legend != series.legend) {

@@ -1,7 +1,7 @@
 //! What a page draws of a part of a run: its plots, its results, and what its lines have below them.
 
 use crate::answers;
-use crate::chart::{BRIEF, Chart, WHOLE};
+use crate::chart::{Chart, ROWS_BRIEF, ROWS_LONG};
 use crate::kind::{TrialPlot, kinds};
 use crate::parts::Part;
 use crate::plots;
@@ -23,10 +23,10 @@ pub struct Drawn {
     below: Vec<Markup>,
 }
 
-/// A plot with a brief table; and with all of it where that is longer.
+/// A plot with its brief table, and the same with a longer one if there are more points.
 struct Figure {
     brief: Markup,
-    whole: Option<Markup>,
+    long: Option<Markup>,
 }
 
 impl Drawn {
@@ -40,7 +40,6 @@ impl Drawn {
             room.leave_out("the plots");
             return drawn;
         }
-        drawn.draw(run, part, room);
         if part.run.results.is_empty() || part.heading.is_some() {
             let table = answers::table(&part.run);
             let table = table.map(|table| {
@@ -52,6 +51,7 @@ impl Drawn {
             let table = table.and_then(|table| room.fit("the results", table));
             drawn.below.extend(table);
         }
+        drawn.draw(run, part, room);
         for line in kinds(&part.run).iter().flat_map(|lines| lines.sections()) {
             drawn.below.extend(room.fit("the profiles", line));
         }
@@ -65,11 +65,11 @@ impl Drawn {
         // Each is drawn at once: a chart of 100 000 trials takes memory.
         let mut draw = |chart: Option<Chart>| {
             let Some(chart) = chart else { return };
-            let brief = room.fit("some plots", chart.figure(BRIEF));
-            let whole = || (chart.points() > BRIEF).then(|| chart.figure(WHOLE));
+            let brief = room.fit("some plots", chart.figure(ROWS_BRIEF));
+            let long = || (chart.points() > ROWS_BRIEF).then(|| chart.figure(ROWS_LONG));
             self.figures.extend(brief.map(|brief| Figure {
                 brief,
-                whole: whole(),
+                long: long(),
             }));
         };
         let mut hidden = Vec::new();
@@ -95,12 +95,12 @@ impl Drawn {
         self.frames = frames.len();
     }
 
-    /// With the whole tables of its plots, as far as there is room.
-    pub fn with_tables(mut self, room: &mut Room) -> Self {
-        for Figure { brief, whole } in &mut self.figures {
-            let mut fits = |whole: &Markup| room.take(whole.0.len() - brief.0.len());
-            if let Some(whole) = whole.take_if(|whole| fits(whole)) {
-                *brief = whole;
+    /// With the longer tables of its plots, as far as there is room.
+    pub fn with_long_tables(mut self, room: &mut Room) -> Self {
+        for Figure { brief, long } in &mut self.figures {
+            let mut fits = |long: &Markup| room.take(long.0.len() - brief.0.len());
+            if let Some(long) = long.take_if(|long| fits(long)) {
+                *brief = long;
             }
         }
         self

@@ -25,8 +25,8 @@ const LETTER: f64 = 6.6;
 const NARROW: f64 = 0.2;
 /// The file of functions, by which the Firefox Profiler tells the kernel's.
 const KERNEL: &str = "([kernel.kallsyms])";
-/// A colour for each stage of the kernel's path; then they begin again. Nine are Paul Tol's "light" scheme, which
-/// colour-blind readers tell apart and on which black text can be read. The tenth is a darker grey.
+/// One colour for each of the ten stages. `#999999` is ours. The others are Paul Tol's "light" scheme: colour-blind readers
+/// tell them apart, and black text on them can be read.
 const COLOURS: [&str; 10] = [
     "#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#aaaa00", "#99ddff", "#bbcc33",
     "#999999", "#dddddd",

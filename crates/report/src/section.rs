@@ -25,12 +25,13 @@ const FIRST: usize = 4;
 #[must_use]
 pub fn section(file: &str, run: &Run, (id, runs): (&str, usize), room: &mut Room) -> Markup {
     let parts = parts(run);
+    // What changes the reading has room first.
+    let machine = machine(run, room);
     let drawn = parts.iter().map(|part| Drawn::new(run, part, room));
     let drawn: Vec<Drawn> = drawn.collect();
     let trials = trials(run, runs, room);
-    let machine = machine(run, room);
     // Longer tables of the plots come last, because each has its beginning by now.
-    let drawn = drawn.into_iter().map(|drawn| drawn.with_tables(room));
+    let drawn = drawn.into_iter().map(|drawn| drawn.with_long_tables(room));
     let drawn: Vec<Drawn> = drawn.collect();
     html! {
         section id=(id) {
@@ -39,7 +40,9 @@ pub fn section(file: &str, run: &Run, (id, runs): (&str, usize), room: &mut Room
             (first_screen(run))
             @if let Some(told) = room.told() {
                 p.note {
-                    (told) " A page of this record alone has more. "
+                    (told)
+                    @if runs > 1 { " A page of this run alone has more." }
+                    " "
                     code { "mpps report --format csv" } " has every trial."
                 }
             }
@@ -215,8 +218,9 @@ const COLUMNS: &str = "trial;frame;phase;verdict;offered /s;forwarded /s;sent;un
 
 /// Rows of trials that a run has at most. No phone opens a page with ten times as many.
 const ROWS: usize = 10_000;
-/// What the head of their table takes and the words around it, and a row at most, octets.
+/// What the head of their table and the words around it take, octets.
 const HEAD: usize = 2_500;
+/// What a row takes at most, octets.
 const ROW: usize = 500;
 
 /// The table of trials, with as many rows as there is room for. `None` without any.

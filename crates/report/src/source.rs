@@ -90,18 +90,28 @@ pub fn missing_trials(run: &Run, all: &[&Run]) -> Option<String> {
     let of_cells = all.iter().filter(|other| cells.contains(&other.name));
     let in_cells: usize = of_cells.map(|other| other.trials.len()).sum();
     let there: HashSet<u64> = run.trials.iter().map(|one| one.trial.into()).collect();
-    let count = there.len() + in_cells;
+    let with_cells = there.len() + in_cells;
     if let Some(end) = &run.end {
         let had = number::plural(end.trials as usize, "trial");
-        return (end.trials as usize > count)
-            .then(|| format!("had {had}, of which the file has {count}"));
+        return (end.trials as usize > with_cells)
+            .then(|| format!("had {had}, of which the file has {with_cells}"));
     }
-    // Trials are numbered from 1, and an answer is written after the trials that it names.
+    // A resumed run goes on where the numbers of another ended.
+    let begin = run.begin.as_ref();
+    let is_resumed =
+        begin.is_some_and(|line| line.arguments.iter().any(|one| one.starts_with("--resume")));
+    let first = there
+        .iter()
+        .copied()
+        .min()
+        .filter(|_| is_resumed)
+        .unwrap_or(1);
+    // An answer is written after the trials that it names.
     let answers = run.answers().into_iter().flat_map(Answers::values);
     let named = answers.map(|line| last_named(&line)).max();
     let last = there.iter().copied().chain(named).max().unwrap_or(0);
-    let count = there.len();
-    ((count as u64) < last).then(|| format!("has {count} of trials 1 to {last}"))
+    let own = there.len();
+    (first + (own as u64) <= last).then(|| format!("has {own} of trials {first} to {last}"))
 }
 
 /// The highest number of a trial in a line: `stands_on_trial`, `overload_trials`. 0 where it names none.

@@ -79,7 +79,7 @@ fn to_suite(run: &mut Run) {
     };
 }
 
-/// Each has its answer and its first plots. What has no room is said.
+/// Each has its answer, and its first plots where there are fewer runs. What has no room is said.
 #[test]
 fn a_page_of_many_runs_is_small() {
     let cases = [
@@ -97,8 +97,10 @@ fn a_page_of_many_runs_is_small() {
         for section in sections {
             let number = section.split('"').next();
             let has = |text: &str| section.contains(text);
-            assert!(has("<dt>Answer</dt>") && has("<figure"), "{number:?}");
-            assert!(has("no more room for") && has("--format csv"), "{number:?}");
+            assert!(has("<dt>Answer</dt>"), "{number:?}");
+            assert!(count > 60 || has("<figure"), "{number:?}");
+            let is_told = has("no more room for") || has("The first ");
+            assert!(is_told && has("--format csv"), "{number:?}");
         }
     }
 }
@@ -122,6 +124,6 @@ fn a_small_run_takes_a_small_share() {
 fn tables_of_plots_are_whole_where_there_is_room() {
     let alone = page(vec![long(390)]);
     assert!(!alone.contains("Table of this plot: 1 in"));
-    let several = page(runs(30, 390, |_| ()));
+    let several = page(runs(24, 390, |_| ()));
     assert!(several.contains("Table of this plot: 1 in"));
 }

@@ -115,10 +115,12 @@ fn remarks(line: &ComparisonLine, difference: &Difference) -> Vec<String> {
         .pairs
         .filter(|_| difference.fixed_cost_ns.is_none());
     if let Some(pairs) = untold.filter(|_| difference.has_interval()) {
-        remarks.push(format!(
-            "at the fixed load no cost is told: only {} pairs count",
-            pairs.fixed
-        ));
+        // Older records do not have the number.
+        let count = match pairs.fixed {
+            0 => String::new(),
+            fixed => format!(": pairs that count there are too few ({fixed})"),
+        };
+        remarks.push(format!("at the fixed load no cost is told{count}"));
     }
     if !difference.has_interval() {
         remarks.push("run again when the machine is quieter, or with more --budget".to_owned());

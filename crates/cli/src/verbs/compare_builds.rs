@@ -156,8 +156,7 @@ impl Turns<'_> {
     fn take(&mut self, fixed: Rate, deadline: Deadline, comparison: &mut Comparison) -> Result<()> {
         let mut took = Span::ZERO;
         for half_round in 0_u64.. {
-            let is_told = comparison.look() && !comparison.lacks_fixed();
-            if is_told || !deadline.leaves(took) {
+            if comparison.is_done() || !deadline.leaves(took) {
                 break;
             }
             let begun_ns = monotonic_ns();

@@ -64,7 +64,7 @@ impl Measure for SettingsPlan {
             let ids = ids.join(", ");
             let _ = writeln!(
                 text,
-                "inert if this kernel lacks their part, which only a run tells: {ids}"
+                "may be inert, because a kernel can lack what they need (only a run tells): {ids}"
             );
         }
         text

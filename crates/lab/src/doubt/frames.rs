@@ -30,7 +30,7 @@ pub fn frame_doubts(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
     let looked_at = trials.iter().map(|(trial, _)| trial.latency.count()).sum();
     let doubts = [
         trials.iter().find_map(|(trial, _)| merged(trial)),
-        foreign(trials, counts.received),
+        foreign(trials),
         duplicates(counts.duplicated, counts.received),
         reordered(counts.reordered, counts.received),
         late(counts.late),
@@ -40,11 +40,14 @@ pub fn frame_doubts(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
     doubts.into_iter().flatten().collect()
 }
 
-fn foreign(trials: &[(Trial, Verdict)], received: u64) -> Option<Doubt> {
-    let frames: u64 = trials.iter().map(|(trial, _)| trial.counts().foreign).sum();
+fn foreign(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let counts = || trials.iter().map(|(trial, _)| trial.counts());
+    let frames: u64 = counts().map(|counts| counts.foreign).sum();
+    // A result may stand on any one of them.
+    let many = |counts: &Counts| counts.foreign as f64 > FOREIGN_FEW * counts.received as f64;
     (frames > 0).then(|| Doubt {
         name: "foreign",
-        weight: match frames as f64 > FOREIGN_FEW * received as f64 {
+        weight: match counts().any(|counts| many(&counts)) {
             true => Weight::Another(9),
             false => Weight::Unsure(9),
         },

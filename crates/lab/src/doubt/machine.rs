@@ -159,17 +159,17 @@ fn spoilt_at(trials: &[(Trial, Verdict)], load: Rate) -> Option<(Disturbed, Span
     spoilt.then_some((disturbed, length))
 }
 
-/// Of trials whose disturbed windows are left out: the time of these, and of all.
+/// Doubts effects if disturbed windows, which are left out, took much of the time of all windows.
 pub(crate) fn much_disturbed(disturbed: Span, all: Span) -> Option<Doubt> {
     let share = disturbed.as_secs_f64() / all.as_secs_f64();
     (share > MUCH_DISTURBED).then(|| Doubt {
         name: "much-disturbed",
         weight: Weight::Unsure(9),
         seen: format!(
-            "{:.0} % of the time at overload was disturbed; it does not count",
+            "{:.0} % of the time at overload was left out beside disturbances",
             100.0 * share
         ),
-        why: "The machine took a CPU from the router or the tester at that time, or slowed it. All effects are those of the other time.",
+        why: "The machine took or slowed a CPU of the router or the tester. The effects hold for the undisturbed time only.",
         next: QUIETER,
     })
 }

@@ -25,8 +25,9 @@ use mpps_method::{ChangesMade, Offer, Rate, Span, Trial, Verdict};
 
 /// Trials at overload that tell where to begin, for each variant: at least, and at most where all were disturbed.
 const FIRST_TRIALS: (u32, u32) = (3, 10);
-/// The fixed load, of what the slowest forwards at most. A restless machine slows a DUT by half for seconds. Of 604 pairs on
-/// one, 70 % left room in both trials of 50 in 100, 40 % in 98 (`bench/runs/2026-11-28-xeon-vm-2cpu/compare-aa`).
+/// The fixed load, of what the slowest forwards at most. A restless machine slows a DUT by half for seconds. At 70 % the CPU
+/// was full in 287 of 573 pairs there. At 40 % it would be in 13, computed from the cost of a frame in these trials
+/// (`bench/runs/2026-11-28-xeon-vm-2cpu/compare-aa`).
 pub const FIXED_SHARE: f64 = 0.4;
 
 /// One set-up: its bed stands.
@@ -306,7 +307,7 @@ fn in_turns(
     for half_round in 0_u64.. {
         let ended = |variant: &mut Standing<'_>| {
             let comparison = variant.comparison.as_mut();
-            comparison.is_some_and(|comparison| comparison.look() && !comparison.lacks_fixed())
+            comparison.is_some_and(Comparison::is_done)
         };
         let mut wanted: Vec<&mut Standing<'_>> = standing.iter_mut().collect();
         wanted.retain_mut(|variant| !ended(variant));

@@ -229,7 +229,7 @@ pub fn measure(
         }
     }
     if toggles.is_empty() && plan.beds == 0 {
-        return Err(no_setting(effects.iter().filter_map(refusal)));
+        return Err(nothing_to_measure(effects.iter().filter_map(refusal)));
     }
     // Without it nobody could tell a disturbance from an effect.
     match Toggle::placebo(bed) {
@@ -308,12 +308,12 @@ fn all(
     let mut open = tried.iter().filter(|one| one.refused.is_none());
     if found.beds == 0 && open.all(|one| one.id() == Some(PLACEBO)) {
         let refusals = tried.iter();
-        return Err(no_setting(
+        return Err(nothing_to_measure(
             refusals.filter_map(|one| one.id().zip(one.refused.as_deref())),
         ));
     }
     let kept = match is_screen {
-        true => screen::kept_time(tried.len()),
+        true => screen::kept_time(tried.iter().filter(|one| one.may_be_screened()).count()),
         false => together_time(),
     };
     let turns = job.budget.as_nanos().saturating_sub(kept.as_nanos());
@@ -333,8 +333,8 @@ fn refusal(effect: &SettingEffect) -> Option<(&str, &str)> {
     Some((effect.setting.as_str(), why?))
 }
 
-/// That nothing is left to measure, with the reason of each refusal.
-fn no_setting<'a>(refusals: impl Iterator<Item = (&'a str, &'a str)>) -> JobError {
+/// The error that names why each setting is not measured.
+fn nothing_to_measure<'a>(refusals: impl Iterator<Item = (&'a str, &'a str)>) -> JobError {
     let refusals: Vec<String> = refusals.map(|(id, why)| format!("{id}: {why}")).collect();
     JobError::NoSetting(refusals.join("; "))
 }

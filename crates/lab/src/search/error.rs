@@ -101,7 +101,7 @@ pub enum JobError {
         /// What was refused.
         why: String,
     },
-    /// Each setting was refused, so that only the one without effect is left.
+    /// Every setting was refused or inert; only the placebo is left.
     #[error("no setting to measure: {0}")]
     NoSetting(String),
     /// A setting could not be put back, or the one without effect not be switched.

@@ -224,7 +224,7 @@ fn more_pairs_tell_the_cost_at_the_fixed_load() {
     let compared = |full: usize| {
         let mut comparison = Comparison::new(RULE);
         let mut pairs = 0;
-        while !comparison.look() || comparison.lacks_fixed() {
+        while !comparison.is_done() {
             let [base, variant] = pair(pairs < full);
             comparison.add(&base, &variant);
             pairs += 1;
@@ -235,8 +235,9 @@ fn more_pairs_tell_the_cost_at_the_fixed_load() {
     };
     assert_eq!(compared(0), (8, 8, true));
     assert_eq!(compared(5), (13, 8, true));
-    // Eight more at most.
-    assert_eq!(compared(9), (16, 7, false));
+    // They have to be half of all, and none of the first eight tells it.
+    assert_eq!(compared(7), (15, 8, true));
+    assert_eq!(compared(8), (8, 0, false));
 }
 
 #[test]

@@ -42,7 +42,7 @@ const AS_A_ROUTER: &str = "As for a router.";
 const ID_MAX: usize = 26;
 const NAME_MAX: usize = 38;
 
-/// What the kernel takes at places that hold no numbers alone, by the ends of these places.
+/// Words that the kernel takes, by the end of the place. Other places take numbers alone.
 const WORDS: [(&str, &[&str]); 10] = [
     ("/rps_cpus", &[DUT_CPUS]),
     (".rps_default_mask", &[DUT_CPUS]),

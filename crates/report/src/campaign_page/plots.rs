@@ -46,7 +46,7 @@ pub fn scenarios(campaign: &CampaignRun<'_>) -> Option<Chart> {
         let name = |of: &str| format!("{} {of}", number::short_frame(&number::frame(size)));
         here.push(Series::new(name("here"), style, Kind::Marks, own));
         let of_others = Series::new(name("published"), PUBLISHED, Kind::Marks, others);
-        published.push(of_others.in_legend("published"));
+        published.push(of_others.named_in_legend("published"));
     }
     let series: Vec<Series> = here.into_iter().chain(published).collect();
     let names = cells.into_iter().map(|(name, _)| name).collect();

@@ -147,7 +147,7 @@ impl Series {
     }
 
     /// With an entry of the legend that other series have too.
-    pub fn in_legend(self, legend: &str) -> Self {
+    pub fn named_in_legend(self, legend: &str) -> Self {
         Self {
             legend: legend.to_owned(),
             ..self

@@ -91,7 +91,7 @@ fn places(chart: &Chart) -> Vec<(f64, f64)> {
         x += width;
         (x - width, y)
     };
-    chart.in_legend().into_iter().map(place).collect()
+    chart.legend_entries().into_iter().map(place).collect()
 }
 
 fn legend_height(chart: &Chart) -> f64 {
@@ -101,7 +101,7 @@ fn legend_height(chart: &Chart) -> f64 {
 
 fn legend(chart: &Chart) -> Markup {
     html! {
-        @for (series, (x, y)) in chart.in_legend().into_iter().zip(places(chart)) {
+        @for (series, (x, y)) in chart.legend_entries().into_iter().zip(places(chart)) {
             g class=(class(series)) transform=(format!("translate({x:.0} {})", y - 10.0)) { (sample(series)) }
             text x=(format!("{:.0}", x + 28.0)) y=(y) { (series.legend) }
         }

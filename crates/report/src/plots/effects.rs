@@ -111,7 +111,7 @@ mod tests {
         };
         let figure = effects(&line)
             .expect("intervals")
-            .figure(crate::chart::BRIEF)
+            .figure(crate::chart::ROWS_BRIEF)
             .into_string();
         for (class, words) in [("c2", "-340 ns"), ("c1", "+120 ns"), ("c7", "+10 ns")] {
             let (before, _) = figure.split_once(words).expect(words);

@@ -71,7 +71,8 @@ fn a_cost_at_the_fixed_load_that_is_unknown_is_said() {
         difference.fixed_cost_ns = None;
     }
     let text = comparison(&line, false);
-    let wanted = "conntrack: at the fixed load no cost is told: only 6 pairs count\n";
+    let wanted =
+        "conntrack: at the fixed load no cost is told: pairs that count there are too few (6)\n";
     assert!(text.contains(wanted), "{text}");
 }
 

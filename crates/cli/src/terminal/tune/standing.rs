@@ -27,15 +27,15 @@ pub fn survey(survey: &Survey) -> String {
     );
     let differs = of(&|one| !is_boot(one) && one.state == State::Differs);
     text += &table("Other than advised", &differs, profile);
-    let is_fixed = |one: &Standing| matches!(one.state, State::Fixed(_));
-    let fixed = of(&|one| !is_boot(one) && is_fixed(one));
+    let has_reasons = |one: &Standing| matches!(one.state, State::Fixed(_));
+    let fixed = of(&|one| !is_boot(one) && has_reasons(one));
     let title = "Other than advised, and cannot be changed here";
     text += &table(title, &fixed, profile);
     text += &at_boot(all);
     let words = of(&|one| !is_boot(one) && one.state == State::InWords);
     text += &advised("Advice in words", &words, profile);
     let is_open = |one: &Standing| matches!(one.state, State::Differs | State::InWords);
-    let boot = of(&|one| is_boot(one) && (is_open(one) || is_fixed(one)));
+    let boot = of(&|one| is_boot(one) && (is_open(one) || has_reasons(one)));
     text += &advised("Needs another boot or kernel", &boot, profile);
     let met = of(&|one| one.state == State::AsAdvised);
     if !met.is_empty() {
@@ -103,7 +103,7 @@ fn table(title: &str, some: &[&Standing], profile: Profile) -> String {
         return String::new();
     }
     let is_risky = |one: &Standing| one.state == State::Differs && one.row.risk != LOW;
-    let is_fixed = some.iter().any(|one| why(one).is_some());
+    let has_reasons = some.iter().any(|one| why(one).is_some());
     let row = |one: &&Standing| {
         let mark = if is_risky(one) { '!' } else { ' ' };
         let values = match one.row.advice(profile).values.as_slice() {
@@ -118,7 +118,7 @@ fn table(title: &str, some: &[&Standing], profile: Profile) -> String {
             reason,
         ]
     };
-    let reason = if is_fixed { "because" } else { "" };
+    let reason = if has_reasons { "because" } else { "" };
     let head = ["  setting", "advised", "now", reason].map(str::to_owned);
     let rows = std::iter::once(head).chain(some.iter().map(row));
     let table = columns(rows, &[0, 1, 2, 3]);

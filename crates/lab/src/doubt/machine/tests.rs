@@ -320,7 +320,7 @@ fn much_disturbed_time_of_trials_is_told() {
     let seen = of(134).expect("a doubt").seen;
     assert_eq!(
         seen,
-        "13 % of the time at overload was disturbed; it does not count"
+        "13 % of the time at overload was left out beside disturbances"
     );
     assert_eq!(much_disturbed(Span::ZERO, Span::ZERO), None);
 }

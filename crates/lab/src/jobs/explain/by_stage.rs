@@ -32,9 +32,9 @@ pub struct Levels {
 pub type AtLevels<'a> = dyn FnMut([usize; 2], &mut dyn FnMut(usize) -> Result<(), JobError>) -> Result<(), JobError>
     + 'a;
 
-/// What a frame takes more at the second level than at the first, by stage and by cause, or why nobody can tell. There are
-/// up to twice as many pairs as have to count. Each level has to have been set once before, so that functions of modules
-/// that it loads have names.
+/// What a frame takes more at the second level than at the first, by stage and by cause, or why it cannot be told. It takes at
+/// most twice the pairs that have to count. Each level has to have been set once before, so that functions of modules that it
+/// loads have names.
 ///
 /// # Errors
 /// The router has no threads, a trial failed, or what `at_levels` returns.
@@ -96,7 +96,7 @@ fn too_few(counted: u32, taken: u32, left_out: LeftOut) -> String {
         not_overloaded,
         ..
     } = left_out;
-    // A sampled pair counts only in one state, however often the others changed theirs.
+    // A profile leaves out each pair whose trials were in two states; a comparison may count it.
     let changing = taken.saturating_sub(counted + disturbed + not_overloaded);
     format!(
         "{counted} of {taken} pairs of profiled trials count, too few (left out: {disturbed} disturbed, {changing} in changing states of the machine, {not_overloaded} not overloaded)"

@@ -2,17 +2,19 @@
 
 use super::together::{effect_ns, is_distrusted, is_worth};
 use super::tried::{Tried, in_turns};
-use super::{EACH, Found, Job, PAIRS_TOGETHER, together_time};
+use super::{EACH, Found, Job, together_time};
 use crate::jobs::JobError;
 use mpps_method::Span;
 use mpps_method::compare::Measure;
 
 /// So many of them.
 const LARGEST: usize = 5;
+/// Pairs of each. Five together need 11 that count, and a restless machine voids some.
+const PAIRS: u64 = 15;
 
 /// What it takes to confirm those of so many settings.
 pub(super) fn time(settings: usize) -> Span {
-    let pairs = PAIRS_TOGETHER * settings.min(LARGEST) as u64;
+    let pairs = PAIRS * settings.min(LARGEST) as u64;
     Span::from_nanos(EACH.as_nanos() * 2 * pairs)
 }
 

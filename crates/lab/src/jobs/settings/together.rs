@@ -19,7 +19,7 @@ pub(super) fn is_worth(one: &Tried<'_>) -> bool {
     let different = |compared: Compared| compared.finding == Finding::Different;
     let is_alone = |id: &str, with: Option<&str>| id != PLACEBO && with.is_none();
     one.refused.is_none()
-        && one.compared().is_some_and(different)
+        && one.confirmed_or_compared().is_some_and(different)
         && one
             .toggles
             .iter()
@@ -28,7 +28,9 @@ pub(super) fn is_worth(one: &Tried<'_>) -> bool {
 
 /// CPU time of a frame that the second level takes more, ns.
 pub(super) fn effect_ns(one: &Tried<'_>) -> f64 {
-    let ns = one.compared().and_then(|compared| compared.cost_ns);
+    let ns = one
+        .confirmed_or_compared()
+        .and_then(|compared| compared.cost_ns);
     ns.map_or(0.0, |ns| ns.middle)
 }
 
@@ -71,8 +73,8 @@ pub(super) fn confirm(
     let (end, names) = (job.deadline(job.budget), NAMES.map(str::to_owned));
     let ids: Vec<&str> = worth.iter().filter_map(|one| one.id()).collect();
     worth.retain(|one| apart_from(one.id(), &ids).is_none());
-    // One alone has had pairs of its own.
-    let is_new = worth.len() > 1;
+    // One that had pairs of its own is confirmed already.
+    let is_new = worth.len() > 1 || worth.iter().any(|one| one.comparison.is_none());
     let has_time = end.leaves(super::together_time()) || job.earlier.has(&names[1]);
     if is_new && !has_time {
         found.not_together = Some("too little time was left".to_owned());

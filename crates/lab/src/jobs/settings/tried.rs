@@ -91,6 +91,13 @@ impl<'bed> Tried<'bed> {
         self.screened.or_else(paired)
     }
 
+    /// The same, but its own pairs come before a screen: what is chosen as the largest of many is rather too large.
+    pub fn confirmed_or_compared(&self) -> Option<Compared> {
+        let own = self.comparison.clone().map(Comparison::end);
+        let own = own.filter(|own| own.rate.or(own.cost).is_some());
+        own.or_else(|| self.compared())
+    }
+
     /// Does something at each level in this order. A level that is refused ends the setting, not the run.
     fn at_levels(
         &mut self,
@@ -213,6 +220,11 @@ impl<'bed> Tried<'bed> {
         let refused = self.refused.take();
         self.by_stage = Some(refused.map_or(found, Err));
         Ok(())
+    }
+
+    /// Whether a screen can have it, as far as is known before.
+    pub fn may_be_screened(&self) -> bool {
+        self.refused.is_none() && self.toggles.iter().all(|toggle| toggle.with.is_none())
     }
 
     /// What its own pairs say beside a screen.
