@@ -424,6 +424,14 @@ fn trials_that_are_missing_are_said() {
     let cut =
         kept(|line| !line.contains("\"kind\":\"end\"") && !line.contains("\"phase\":\"search\""));
     assert!(page_of(cut.as_bytes()).contains("has 5 of trials 1 to 15."));
+    // A resumed run goes on with the numbers of another, which the file need not have.
+    let later = kept(|line| {
+        let is_trial = line.contains("\"kind\":\"trial\"");
+        !line.contains("\"kind\":\"end\"") && (!is_trial || line.contains("\"phase\":\"search\""))
+    });
+    assert!(page_of(later.as_bytes()).contains("has 10 of trials 1 to 15."));
+    let resumed = later.replace("\"arguments\":[", "\"arguments\":[\"--resume\",");
+    assert!(!page_of(resumed.as_bytes()).contains("of trials"));
     let latencies = lines::latencies().replace("\"kind\":\"end\"", "\"kind\":\"later\"");
     assert!(page_of(latencies.as_bytes()).contains("has 0 of trials 1 to 2."));
 }

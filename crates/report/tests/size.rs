@@ -49,6 +49,15 @@ fn a_page_has_room_for_ten_thousand_trials() {
     assert_eq!(table.matches("<tr").count(), 10_000 + 1, "and its head");
 }
 
+/// Nobody is sent to a page of its own from that page.
+#[test]
+fn a_run_alone_has_no_other_page() {
+    const ADVICE: &str = "A page of this run alone has more.";
+    assert!(page(runs(60, 130, |_| ())).contains(ADVICE));
+    let alone = page(runs(1, 20_000, |_| ()));
+    assert!(alone.len() < 5_000_000 && !alone.contains(ADVICE));
+}
+
 /// So many runs of so many trials.
 fn runs(count: u32, trials: u32, kind: impl Fn(&mut Run)) -> Vec<Source> {
     let long = long(trials);

@@ -175,17 +175,21 @@ mod tests {
 
     #[test]
     fn a_few_foreign_frames_weigh_less() {
-        let weight = |foreign| {
+        let trial = |received, foreign| {
             let mut direction = Direction::default();
-            (direction.counts.received, direction.counts.foreign) = (10_000, foreign);
+            (direction.counts.received, direction.counts.foreign) = (received, foreign);
             let trial = Trial {
                 directions: vec![direction],
                 ..Trial::default()
             };
-            frame_doubts(&[(trial, Verdict::Lossless)])[0].weight
+            (trial, Verdict::Lossless)
         };
-        assert_eq!(weight(11), Weight::Another(9));
-        assert_eq!(weight(10), Weight::Unsure(9));
+        let weight = |trials: &[_]| frame_doubts(trials)[0].weight;
+        assert_eq!(weight(&[trial(10_000, 11)]), Weight::Another(9));
+        assert_eq!(weight(&[trial(10_000, 10)]), Weight::Unsure(9));
+        // Others dilute nothing: a result may stand on the one.
+        let both = [trial(10_000, 11), trial(1_000_000, 0)];
+        assert_eq!(weight(&both), Weight::Another(9));
     }
 
     #[test]

@@ -27,15 +27,15 @@ pub fn survey(survey: &Survey) -> String {
     );
     let differs = of(&|one| !is_boot(one) && one.state == State::Differs);
     text += &table("Other than advised", &differs, profile);
-    let has_reasons = |one: &Standing| matches!(one.state, State::Fixed(_));
-    let fixed = of(&|one| !is_boot(one) && has_reasons(one));
+    let is_fixed = |one: &Standing| matches!(one.state, State::Fixed(_));
+    let fixed = of(&|one| !is_boot(one) && is_fixed(one));
     let title = "Other than advised, and cannot be changed here";
     text += &table(title, &fixed, profile);
     text += &at_boot(all);
     let words = of(&|one| !is_boot(one) && one.state == State::InWords);
     text += &advised("Advice in words", &words, profile);
     let is_open = |one: &Standing| matches!(one.state, State::Differs | State::InWords);
-    let boot = of(&|one| is_boot(one) && (is_open(one) || has_reasons(one)));
+    let boot = of(&|one| is_boot(one) && (is_open(one) || is_fixed(one)));
     text += &advised("Needs another boot or kernel", &boot, profile);
     let met = of(&|one| one.state == State::AsAdvised);
     if !met.is_empty() {
