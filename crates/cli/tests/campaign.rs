@@ -296,6 +296,54 @@ fn a_dry_run_shows_each_command_and_no_more() {
 }
 
 #[test]
+fn a_cell_changes_the_machine_only_if_allowed() {
+    let scratch = Scratch::new("campaign-machine");
+    let plan = scratch.path("plan.toml");
+    let cell = r#"
+name = "budgets"
+title = "NAPI's budget"
+verb = "tune measure"
+[[cell]]
+id = "budget"
+title = "3000 against 300"
+flags = "--only netdev_budget --nic softirq --budget 1m --budget 90s"
+claim = { id = "c", statement = "s", published = "p", of = "setting_change", name = "netdev_budget", most = 0.02 }
+"#;
+    let changing = cell.replace("90s", "90s --allow-system-changes");
+    fs::write(&plan, &changing).expect("a plan");
+    let ended = campaign(&plan, "--dry-run");
+    let said = "    cannot be tested here: it changes settings of the whole";
+    assert!(ended.stdout.contains(said), "{ended:?}");
+    let ended = campaign(&plan, "--dry-run --allow-system-changes");
+    let command = "    mpps tune measure --only=netdev_budget --allow-system-changes --budget=90s --nic=softirq\n";
+    assert!(ended.stdout.contains(command), "{ended:?}");
+    assert!(ended.stdout.ends_with("1 of 1 cells run, about 93 s\n"));
+    for (wrong, said) in [
+        (
+            changing.replace("name = \"netdev_budget\"", "name = \"x\""),
+            "the id of a setting",
+        ),
+        (cell.replace("--only netdev_budget", "--only x"), "x"),
+        (cell.to_owned(), "--allow-system-changes"),
+        (
+            cell.replace("--budget 1m", "--resume x.jsonl"),
+            "--resume is no flag of a cell",
+        ),
+        (
+            cell.replace("\"tune measure\"", "\"tune\""),
+            "no verb \"tune\" for a cell",
+        ),
+    ] {
+        fs::write(&plan, wrong).expect("a plan");
+        let ended = campaign(&plan, "--dry-run");
+        assert!(
+            ended.code == Some(2) && ended.error().contains(said),
+            "{said}: {ended:?}"
+        );
+    }
+}
+
+#[test]
 fn more_cpus_than_there_are_are_said() {
     let scratch = Scratch::new("campaign-cpus");
     let plan = scratch.path("plan.toml");

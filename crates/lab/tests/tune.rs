@@ -5,7 +5,7 @@ use crate::switches::{row, settings_of};
 use mpps_lab::bed::Bed;
 use mpps_lab::clock::{Deadline, monotonic_ns};
 use mpps_lab::jobs::compare::{ComparePlan, Variant};
-use mpps_lab::jobs::settings::{self, Earlier, PROFILES, Recorded, SettingsPlan, beds};
+use mpps_lab::jobs::settings::{self, Earlier, Outcome, PROFILES, Recorded, SettingsPlan, beds};
 use mpps_lab::jobs::{Observer, Report};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::tune::measurable::Reach;
@@ -15,7 +15,7 @@ use mpps_method::screen::Design;
 use mpps_method::statistics::median;
 use mpps_method::tune::{Kind, Template};
 use mpps_method::{FrameSpec, Rate, Span};
-use mpps_record::Finding;
+use mpps_record::{EffectsLine, Finding, SettingEffect};
 use std::collections::BTreeMap;
 use std::process::Command;
 
@@ -144,13 +144,9 @@ fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &str) {
     assert_eq!(settings_of(bed), before);
 }
 
-/// Earlier runs had all turns: of a screen with a setting that is worth a fifth of a frame's cost, and those behind it.
-#[test]
-fn an_effect_of_a_screen_has_turns_of_its_own() {
-    if !support::can_run() {
-        return;
-    }
-    let bed = support::bed();
+/// What came of a screen with a setting that is worth a fifth of a frame's cost. Earlier runs had all turns: the screen's, and
+/// those behind it, where the placebo forwarded this at its second level.
+fn screened(bed: &Bed, placebo_fps: f64) -> EffectsLine {
     let mut earlier = Earlier::default();
     let mut add = |turn: String, fps: f64| {
         let mut trial = forwarded(fps);
@@ -158,16 +154,14 @@ fn an_effect_of_a_screen_has_turns_of_its_own() {
         earlier.add(turn, trial);
     };
     let levels = [1.6e6, 2e6];
-    for (turn, fps) in [
-        ("rp_filter 1", levels[0]),
-        ("rp_filter 0", levels[1]),
-        ("placebo 60", 2e6),
-        ("placebo 61", 2e6),
+    for (turn, fps, own_fps) in [
+        ("rp_filter 1", levels[0], levels[0]),
+        ("rp_filter 0", levels[1], levels[1]),
+        ("placebo 60", 2e6, 2e6),
+        ("placebo 61", 2e6, placebo_fps),
     ] {
         (0..3).for_each(|_| add(format!("{turn}, first trials"), fps));
-        if turn.starts_with("rp_filter") {
-            (0..12).for_each(|_| add(turn.to_owned(), fps));
-        }
+        (0..12).for_each(|_| add(turn.to_owned(), own_fps));
     }
     let design = Design::new(2).expect("a design");
     let half = design.runs() / 2;
@@ -187,27 +181,52 @@ fn an_effect_of_a_screen_has_turns_of_its_own() {
         ..plan()
     };
     let mut seen = Seen::default();
-    let outcome = settings::measure(&bed, &plan, earlier, &mut seen);
+    let outcome = settings::measure(bed, &plan, earlier, &mut seen);
     let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
     assert!(outcome.error.is_none(), "{outcome:?}");
     assert!(seen.costs.is_empty(), "{:?}", seen.costs.keys());
-    let effects = &outcome.line.effects;
-    let confirmed = |id: &str| {
-        let effect = effects.iter().find(|effect| effect.setting == id);
-        let effect = effect.expect(id);
-        assert!(effect.screened, "{effect:?}");
-        effect.confirmed.clone()
-    };
-    let own = confirmed("rp_filter").expect("turns of its own");
+    outcome.line
+}
+
+fn effect<'a>(line: &'a EffectsLine, id: &str) -> &'a SettingEffect {
+    let mut effects = line.effects.iter();
+    let effect = effects.find(|effect| effect.setting == id).expect(id);
+    assert!(effect.screened, "{effect:?}");
+    effect
+}
+
+#[test]
+fn an_effect_of_a_screen_has_turns_of_its_own() {
+    if !support::can_run() {
+        return;
+    }
+    let line = screened(&support::bed(), 2e6);
+    let found = effect(&line, "rp_filter");
+    let own = found.confirmed.clone().expect("turns of its own");
     assert_eq!(own.finding, Finding::Different, "{own:?}");
     let rate = own.rate_change.expect("a rate").median;
     assert!((rate - 0.25).abs() < 1e-6, "{own:?}");
-    assert_eq!(own.pairs.expect("pairs").counted, 8);
-    assert_eq!(confirmed(PLACEBO), None);
+    let pairs = own.pairs.expect("pairs").counted;
+    assert!((8..=12).contains(&pairs), "{pairs} pairs");
+    let placebo = effect(&line, PLACEBO).confirmed.clone();
+    let placebo = placebo.expect("turns beside them");
+    assert_eq!(placebo.finding, Finding::NoDifference, "{placebo:?}");
+    assert!(line.is_found(found), "{line:?}");
     // Its own turns say it all.
-    let line = &outcome.line;
     assert!(line.doubts.is_empty(), "{line:?}");
     assert_eq!((&line.together, &line.not_together), (&None, &None));
+}
+
+#[test]
+fn a_placebo_that_acts_in_turns_leaves_nothing_told() {
+    if !support::can_run() {
+        return;
+    }
+    let line = screened(&support::bed(), 1.6e6);
+    let found = effect(&line, "rp_filter");
+    let placebo = effect(&line, PLACEBO).confirmed.as_ref();
+    assert_eq!(placebo.expect("turns").finding, Finding::Different);
+    assert!(!line.is_found(found), "{}", line.finding(found));
 }
 
 /// Settings on two beds get what the turns left of the budget, and profiles are beyond it. Earlier runs had all turns.
@@ -334,9 +353,13 @@ fn a_turn_on_two_beds_is_repeated_if_cut() {
     earlier.add("ipv6 IPv4".to_owned(), trial);
     let plan = SettingsPlan { beds: 1, ..plan() };
     let (mut seen, end) = (Seen::default(), Deadline::after(Some(Span::ZERO)));
-    let found = beds::measure(Some(row("ipv6")), &beds, &plan, 2, end, earlier, &mut seen);
-    let (effect, error) = found.unwrap_or_else(|error| panic!("{error}"));
-    assert!(error.is_none(), "{error:?}");
+    let mut outcome = Outcome::default();
+    outcome.line.tests = 2;
+    let row = Some(row("ipv6"));
+    let found = beds::measure(row, &beds, &plan, end, earlier, &mut outcome, &mut seen);
+    found.unwrap_or_else(|error| panic!("{error}"));
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    let effect = outcome.line.effects.remove(0);
     let turns: Vec<&str> = seen.costs.keys().map(String::as_str).collect();
     assert_eq!(turns, ["ipv6 IPv4", "ipv6 IPv6"]);
     assert_eq!([&*effect.from, &*effect.to], ["IPv4", "IPv6"]);

@@ -27,7 +27,7 @@ struct Entry {
 
 fn hidden() -> Error {
     Error::from_text("read names of functions", PATH, "the kernel hides the addresses").with_remedy(
-        "run as root (CAP_SYSLOG) with kernel.kptr_restrict at 0 or 1; without names no time can be split",
+        "run as root (CAP_SYSLOG) with kernel.kptr_restrict at 0 or 1; without names no time can be split, but mpps throughput tells rate and cost",
     )
 }
 

@@ -126,4 +126,6 @@ pub enum Looked {
     FibOctetsPerRoute,
     /// `mpps loss --overload`: the rate under overload divided by the maximum forwarding rate.
     OverloadShare,
+    /// `mpps tune measure`: change of frames/s from this setting's first level to its second, as a share.
+    SettingChange(String),
 }

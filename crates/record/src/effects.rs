@@ -256,8 +256,8 @@ impl EffectsLine {
         self.effects.iter().any(is_of)
     }
 
-    /// Why nothing can be told of this effect: a placebo on as many beds seemed to act, by itself or with another setting,
-    /// or none has an interval.
+    /// Why nothing can be told of this effect: a placebo on as many beds seemed to act, by itself, in turns of its own or with
+    /// another setting, or none has an interval.
     #[must_use]
     pub fn distrust(&self, effect: &SettingEffect) -> Option<String> {
         let is_its = |one: &&SettingEffect| one.placebo && one.two_beds == effect.two_beds;
@@ -276,10 +276,9 @@ impl EffectsLine {
             return Some(format!("nothing was found of {what}"));
         }
         let acted = placebos.find_map(|placebo| {
-            let seen = placebo.difference.as_ref()?;
-            placebo
-                .is_different()
-                .then(|| format!("a placebo, which cannot act, showed {seen}"))
+            let mut all = placebo.difference.iter().chain(&placebo.confirmed);
+            let seen = all.find(|one| one.finding == Finding::Different)?;
+            Some(format!("a placebo, which cannot act, showed {seen}"))
         });
         let screen = self.screen.iter().filter(|_| !effect.two_beds);
         let mut pairs = screen.flat_map(|screen| &screen.interactions);
@@ -305,7 +304,9 @@ impl EffectsLine {
         let alone = effect.alone.as_ref();
         let alone = alone.map_or_else(String::new, |why| format!(" [alone: {why}]"));
         let said = match &effect.confirmed {
-            Some(own) if own.has_interval() => format!("{own}{alone}; in the screen: {difference}"),
+            Some(own) if own.has_interval() && effect.is_different() => {
+                format!("{own}{alone}; in the screen: {difference}")
+            }
             Some(own) => format!("{difference}{alone}; in turns of its own: {own}"),
             None => difference.to_string() + &alone,
         };
@@ -346,7 +347,7 @@ impl SettingEffect {
         found == Some(&Finding::Different)
     }
 
-    /// Whether its own pairs do not confirm what a screen found: no effect in them, or the other sign.
+    /// Whether its own pairs do not confirm the effect that a screen found: no effect in them, or the other sign.
     #[must_use]
     pub fn is_denied(&self) -> bool {
         let own = self.confirmed.as_ref().filter(|own| own.has_interval());
@@ -354,7 +355,8 @@ impl SettingEffect {
             return false;
         };
         let is_more = |one: &Difference| one.cost_ns.map(|ns| ns.median > 0.0);
-        own.finding != screened.finding || is_more(own) != is_more(screened)
+        let is_alike = own.finding == screened.finding && is_more(own) == is_more(screened);
+        screened.finding == Finding::Different && !is_alike
     }
 
     /// Its name with its levels: ``rp_filter `0` against `1` ``.
@@ -453,6 +455,17 @@ mod tests {
             "{said}"
         );
         assert!(!restless.is_found(&slow));
+        let in_turns = |finding| {
+            line(SettingEffect {
+                confirmed: effect("placebo", finding, 40.0).difference,
+                ..calm.effects[1].clone()
+            })
+        };
+        let (acted, undecided) = (in_turns(Finding::Different), in_turns(Finding::NotDecided));
+        assert!(!acted.is_found(&slow) && undecided.is_found(&slow));
+        assert!(acted.finding(&slow).contains("showed 40 ns more"));
+        let said = undecided.finding(&undecided.effects[1]);
+        assert!(said.starts_with("no difference seen"), "{said}");
         let untold = line(SettingEffect {
             difference: None,
             ..restless.effects[1].clone()

@@ -173,6 +173,7 @@ fn numbers(check: &Check, run: &Run) -> Result<Vec<Number>, String> {
         Looked::CauseShare(cause) => cause_shares(run, cause),
         Looked::FibOctetsPerRoute => octets_per_route(run).map(one),
         Looked::OverloadShare => overload::shares(run),
+        Looked::SettingChange(id) => setting_change(run, id),
     }
 }
 
@@ -186,6 +187,22 @@ fn rate_changes(run: &Run) -> Result<Vec<Number>, String> {
         Ok(Number { name, value })
     });
     some(each, "the run has no comparison")
+}
+
+/// What a setting changes of the rate, from its first level to its second, where its placebo shows nothing.
+fn setting_change(run: &Run, id: &str) -> Result<Vec<Number>, String> {
+    let mut all =
+        (run.effects.iter()).flat_map(|line| line.effects.iter().map(move |effect| (line, effect)));
+    let found = all.find(|(_, effect)| effect.setting == id);
+    let (line, effect) = found.ok_or_else(|| format!("the run did not measure {id}"))?;
+    if !line.can_tell(effect) {
+        return Err(line.finding(effect));
+    }
+    let own = effect.confirmed.as_ref().filter(|own| own.has_interval());
+    let difference = own.or(effect.difference.as_ref());
+    let value = change(difference.ok_or("nothing was compared")?)?;
+    let name = Some(effect.title());
+    Ok(vec![Number { name, value }])
 }
 
 /// What is undecided stays so, but for an interval around 0, which is only too wide: it may still lie wholly outside the
@@ -378,7 +395,7 @@ fn in_words(check: &Check, number: &Number) -> String {
     let Interval { low, median, high } = number.value;
     let [low, median, high] = [low, median, high].map(|end| value(&check.of, end));
     let what = match &check.of {
-        Looked::RateChange => " frames/s".to_owned(),
+        Looked::RateChange | Looked::SettingChange(_) => " frames/s".to_owned(),
         Looked::Interaction => " frames/s than both changes alone predict".to_owned(),
         Looked::RateEvenness => " of the greatest rate".to_owned(),
         Looked::StageGrowth(stage) => format!(" times the cost of {stage}"),
@@ -398,7 +415,9 @@ fn in_words(check: &Check, number: &Number) -> String {
 
 fn value(of: &Looked, value: f64) -> String {
     match of {
-        Looked::RateChange | Looked::Interaction => format!("{:+.1} %", value * 100.0),
+        Looked::RateChange | Looked::Interaction | Looked::SettingChange(_) => {
+            format!("{:+.1} %", value * 100.0)
+        }
         Looked::RateEvenness | Looked::CauseShare(_) | Looked::OverloadShare => {
             format!("{:.1} %", value * 100.0)
         }

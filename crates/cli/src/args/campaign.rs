@@ -39,6 +39,9 @@ pub struct RunCampaignArgs {
     /// [default: ~/.local/state/mpps/records/<date>-<run>-<plan>.jsonl, below $XDG_STATE_HOME where that is set]
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Also run cells that change settings of the whole machine; the settings are put back
+    #[arg(long)]
+    pub allow_system_changes: bool,
     /// Print all cells with their commands and times, and end; bad input is refused as in a run
     #[arg(long)]
     pub dry_run: bool,

@@ -3,16 +3,16 @@
 use super::Wrong;
 use super::file::{Cell, Text};
 use super::script::SetUp;
-use crate::args::{Cli, Verb, one_line, typed_flags};
+use crate::args::{Cli, TuneArgs, TuneVerb, Verb, one_line, typed_flags};
 use crate::plan::{
     BedChoice, BurstPlan, ComparePlan, ExplainPlan, FibScalePlan, LatencyPlan, Plan, Planned,
-    SweepPlan, TrialPlan, loss,
+    SettingsPlan, SweepPlan, TrialPlan, loss,
 };
 use crate::scratch::Scratch;
 use anyhow::{Context, Error, Result, bail, ensure};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{CommandFactory, FromArgMatches};
+use clap::{Command, CommandFactory, FromArgMatches};
 use mpps_method::Span;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -43,11 +43,16 @@ pub struct Ready {
     pub variants: Vec<String>,
 }
 
-/// Checks a cell as its verb does, and writes its set-up scripts. `Ok(Err(why))`: it cannot run here.
+/// Checks a cell as its verb does, and writes its set-up scripts. `Ok(Err(why))`: it cannot run here, or it would change the
+/// machine without that permission.
 ///
 /// # Errors
 /// Something is wrong with it.
-pub fn check(cell: &Cell, scratch: &Scratch) -> Result<Result<Ready, String>, Wrong> {
+pub fn check(
+    cell: &Cell,
+    scratch: &Scratch,
+    allow_system_changes: bool,
+) -> Result<Result<Ready, String>, Wrong> {
     cell.claim()?;
     let set_ups = cell.set_ups();
     set_ups.iter().try_for_each(|set_up| set_up.check())?;
@@ -59,6 +64,15 @@ pub fn check(cell: &Cell, scratch: &Scratch) -> Result<Result<Ready, String>, Wr
         .map_err(wrong)?;
     if let Some(why) = &cell.cannot {
         return Ok(Err(why.clone()));
+    }
+    if let Verb::Tune(TuneArgs {
+        verb: TuneVerb::Measure(args),
+    }) = &verb
+        && args.allow_system_changes
+        && !allow_system_changes
+    {
+        let why = "it changes settings of the whole machine: run the campaign with --allow-system-changes";
+        return Ok(Err(why.to_owned()));
     }
     let has = std::thread::available_parallelism().map_or(1, usize::from);
     if let Some(needs) = cell.needs_cpus.filter(|needs| *needs > has) {
@@ -221,30 +235,43 @@ fn typed(cell: &Cell, scripts: &[Option<PathBuf>]) -> Result<Vec<String>> {
 
 /// The words as the verb reads them, each flag once.
 fn read(cell: &Cell, typed: &[String]) -> Result<(Verb, Vec<OsString>)> {
-    let name = cell.verb();
-    let root = Cli::command().mut_subcommand(name, |verb| verb.args_override_self(true));
-    let words = ["mpps", name]
-        .into_iter()
-        .chain(typed.iter().map(String::as_str));
+    let names: Vec<&str> = cell.verb().split(' ').collect();
+    let last_holds = |verb: Command| verb.args_override_self(true);
+    let root = match names[..] {
+        [group, verb] => {
+            Cli::command().mut_subcommand(group, |group| group.mut_subcommand(verb, last_holds))
+        }
+        _ => Cli::command().mut_subcommand(cell.verb(), last_holds),
+    };
+    let words = ["mpps"].iter().chain(&names).copied();
+    let words = words.chain(typed.iter().map(String::as_str));
     let matches = root.clone().try_get_matches_from(words).map_err(|error| {
         if error.kind() == ErrorKind::DisplayHelp {
             return Error::msg("--help is no flag of a cell");
         }
-        Error::msg(one_line(&error, &[name.to_owned()]))
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        Error::msg(one_line(&error, &names))
     })?;
-    let verb = root
-        .find_subcommand(name)
-        .zip(matches.subcommand_matches(name));
+    let verb = names
+        .iter()
+        .try_fold((&root, &matches), |(command, of), name| {
+            command
+                .find_subcommand(name)
+                .zip(of.subcommand_matches(name))
+        });
     let (command, of_verb) = verb.context("no such verb")?;
     let is_typed = |id: &&str| of_verb.value_source(id) == Some(ValueSource::CommandLine);
     let known = |id: &&str| command.get_arguments().any(|arg| arg.get_id() == *id);
+    if known(&"resume") && is_typed(&"resume") {
+        bail!("--resume is no flag of a cell: the campaign goes on itself; leave it out");
+    }
     if let Some(own) = OWN.into_iter().filter(known).find(is_typed) {
         bail!(
             "--{}: the campaign gives it itself; leave it out",
             own.replace('_', "-")
         );
     }
-    let mut words = vec![OsString::from(name)];
+    let mut words: Vec<OsString> = names.iter().map(OsString::from).collect();
     words.extend(typed_flags(command.get_arguments(), of_verb));
     Ok((Cli::from_arg_matches(&matches)?.verb, words))
 }
@@ -316,9 +343,19 @@ fn planned(verb: &Verb, typed: &[OsString]) -> Result<(Vec<BedChoice>, Span)> {
             let count = offer.points.len() * measured.sizes.len();
             (bed, count, search.unwrap_or(OVERLOAD))
         }
+        Verb::Tune(args) => settings(args, typed)?,
         _ => bail!("no verb of a cell"),
     };
     Ok((vec![bed], times(sizes, each)))
+}
+
+/// What `mpps tune measure` plans: one frame size.
+fn settings(tune: &TuneArgs, typed: &[OsString]) -> Result<(BedChoice, usize, Span)> {
+    let TuneVerb::Measure(args) = &tune.verb else {
+        bail!("no verb of a cell");
+    };
+    let Planned { bed, offer, .. } = Planned::<SettingsPlan>::new(args, typed)?;
+    Ok((bed, 1, offer.measured.how.budget))
 }
 
 fn times(count: usize, each: Span) -> Span {

@@ -2,6 +2,7 @@
 
 use super::Wrong;
 use mpps_method::stage::{Cause, Stage};
+use mpps_method::tune::CATALOGUE;
 use mpps_record::{Check, Looked, Statement};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +18,7 @@ const CELLS_MAX: usize = 1000;
 type Look = fn(&Claim) -> Result<Looked, String>;
 
 /// What a claim can look at, and which verb tells it; none: any.
-const LOOKED: [(&str, &str, Look); 8] = [
+const LOOKED: [(&str, &str, Look); 9] = [
     ("rate_change", "compare", |_| Ok(Looked::RateChange)),
     ("interaction", "compare", |_| Ok(Looked::Interaction)),
     ("rate_evenness", "throughput", |_| Ok(Looked::RateEvenness)),
@@ -34,6 +35,12 @@ const LOOKED: [(&str, &str, Look); 8] = [
         Ok(Looked::FibOctetsPerRoute)
     }),
     ("overload_share", "loss", |_| Ok(Looked::OverloadShare)),
+    ("setting_change", "tune measure", |claim| {
+        let name = claim.name.clone();
+        let name = name.filter(|name| CATALOGUE.iter().any(|row| row.id == name));
+        let name = name.ok_or("name = the id of a setting (mpps tune list has them)")?;
+        Ok(Looked::SettingChange(name))
+    }),
 ];
 
 /// The whole file.

@@ -38,7 +38,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
 ];
 
 /// Verbs that a cell can have.
-pub const VERBS: [&str; 8] = [
+pub const VERBS: [&str; 9] = [
     "throughput",
     "trial",
     "loss",
@@ -47,6 +47,7 @@ pub const VERBS: [&str; 8] = [
     "explain",
     "compare",
     "fib-scale",
+    "tune measure",
 ];
 
 /// Something wrong in a plan, and where.

@@ -63,7 +63,10 @@ fn run_plan(args: &RunCampaignArgs) -> Result<Exit> {
     });
     let scratch = Scratch::new(&format!("campaign-{}", begun.run))?;
     let checked = plan.cells.iter();
-    let checked = checked.map(|cell| Ok((cell, check(cell, &scratch)?)));
+    let checked = checked.map(|cell| {
+        let ready = check(cell, &scratch, args.allow_system_changes)?;
+        Ok((cell, ready))
+    });
     let checked: Result<Vec<Checked<'_>>, _> = checked.collect();
     let mut checked = checked.map_err(|error| plan.wrong(error))?;
     checked.retain(|(cell, _)| args.only.is_empty() || args.only.contains(cell.id.get_ref()));
@@ -174,7 +177,7 @@ impl Running<'_> {
         command.args(&ready.arguments).args(["--quiet", "--record"]);
         command.arg(&path).stdin(Stdio::null());
         command.stdout(Stdio::null()).stderr(stderr);
-        if ["loss", "fib-scale"].contains(&cell.verb()) {
+        if ["loss", "fib-scale", "tune measure"].contains(&cell.verb()) {
             // Beside the record each plot would take the place of the one before.
             command.arg("--plot").arg(self.scratch.path("plot.svg"));
         }
@@ -259,8 +262,12 @@ impl Running<'_> {
             .all(|cell| self.begun.is_done(cell, false))
         {
             let quick = if args.quick { " --quick" } else { "" };
+            let changes = match args.allow_system_changes {
+                true => " --allow-system-changes",
+                false => "",
+            };
             let [named, path] = [args.plan.as_str(), &path.to_string_lossy()].map(quoted);
-            let command = format!("mpps campaign run {named}{quick} --record {path}");
+            let command = format!("mpps campaign run {named}{quick}{changes} --record {path}");
             terminal::out(&format!("go on with: {command}\n"));
         }
         ended?;

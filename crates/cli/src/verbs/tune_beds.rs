@@ -73,11 +73,8 @@ fn on_two_beds(
     let raised = raise(&set_ups(&pair, &two.beds), recorder)?;
     load(&prepared, &raised, plan.quiet, recorder)?;
     let both = variants(&pair, &raised);
-    let (measured, tests) = (&plan.measured, outcome.line.tests as usize);
-    let told = earlier.clone();
-    let (effect, error) = beds::measure(two.row, &both, measured, tests, end(), told, recorder)?;
-    outcome.add(effect);
-    outcome.error = error;
+    let (measured, told) = (&plan.measured, earlier.clone());
+    beds::measure(two.row, &both, measured, end(), told, outcome, recorder)?;
     let ended = count_back(&prepared, &raised, recorder, Ok(()));
     let lowered = raised.into_iter().map(|bed| Ok(bed.lower()?));
     lowered.fold(ended, first_of)

@@ -64,12 +64,14 @@ pub struct SettingsPlan {
 }
 
 /// What came of all.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Outcome {
     /// As the record has it.
     pub line: EffectsLine,
     /// The time of all turns and what surrounds them, profiles aside.
     pub turns: Span,
+    /// The time of the disturbed windows of all turns, and of all windows.
+    windows: [Span; 2],
     /// What ended it early.
     pub error: Option<JobError>,
 }
@@ -212,22 +214,7 @@ pub fn measure(
     observer: &mut dyn Observer,
 ) -> Result<Outcome, JobError> {
     let begun_ns = monotonic_ns();
-    let mut effects = Vec::new();
-    let mut toggles = Vec::new();
-    let at = Ground {
-        bed: bed.plan(),
-        traffic: &plan.traffic,
-        receiver: plan.how.receiver,
-        is_named: plan.is_named,
-        reach: plan.reach,
-    };
-    for row in &plan.rows {
-        let can = measurable::check(row, &at);
-        match can.and_then(|()| Toggle::new(row, bed)) {
-            Ok(toggle) => toggles.push(toggle),
-            Err(why) => effects.push(unmeasured(row, why)),
-        }
-    }
+    let (mut toggles, mut effects) = switches(bed, plan);
     if toggles.is_empty() && plan.beds == 0 {
         return Err(nothing_to_measure(effects.iter().filter_map(refusal)));
     }
@@ -262,7 +249,6 @@ pub fn measure(
     effects.extend(found.placebos);
     effects.sort_by(|a, b| size(b).total_cmp(&size(a)));
     let error = ended.err();
-    let [disturbed, all] = job.windows;
     let line = EffectsLine {
         frame: plan.traffic.frames.to_string(),
         receiver: (job.standing.first()).map(|one| one.tester.traffic.receiver.into()),
@@ -278,10 +264,36 @@ pub fn measure(
         not_together: found.not_together,
         resumed: job.earlier.names,
         why: error.as_ref().map(ToString::to_string),
-        doubts: much_disturbed(disturbed, all).iter().map(doubt).collect(),
         ..EffectsLine::default()
     };
-    Ok(Outcome { line, turns, error })
+    let mut outcome = Outcome {
+        line,
+        turns,
+        windows: [Span::ZERO; 2],
+        error,
+    };
+    outcome.add_windows(job.windows);
+    Ok(outcome)
+}
+
+/// The plan's settings as switches of the bed, and those that cannot be switched there.
+fn switches<'bed>(bed: &'bed Bed, plan: &SettingsPlan) -> (Vec<Toggle<'bed>>, Vec<SettingEffect>) {
+    let (mut toggles, mut effects) = (Vec::new(), Vec::new());
+    let at = Ground {
+        bed: bed.plan(),
+        traffic: &plan.traffic,
+        receiver: plan.how.receiver,
+        is_named: plan.is_named,
+        reach: plan.reach,
+    };
+    for row in &plan.rows {
+        let can = measurable::check(row, &at);
+        match can.and_then(|()| Toggle::new(row, bed)) {
+            Ok(toggle) => toggles.push(toggle),
+            Err(why) => effects.push(unmeasured(row, why)),
+        }
+    }
+    (toggles, effects)
 }
 
 /// What is known so far beside the settings' own comparisons.
@@ -306,7 +318,7 @@ fn all(
         one.find_rates(job)?;
     }
     let mut open = tried.iter().filter(|one| one.refused.is_none());
-    if found.beds == 0 && open.all(|one| one.id() == Some(PLACEBO)) {
+    if found.beds == 0 && open.all(Tried::is_placebo) {
         let refusals = tried.iter();
         return Err(nothing_to_measure(
             refusals.filter_map(|one| one.id().zip(one.refused.as_deref())),
@@ -379,6 +391,15 @@ pub fn unmeasured(row: &Row, why: Unmeasured) -> SettingEffect {
 }
 
 impl Outcome {
+    /// Adds the disturbed windows of turns, and all of them.
+    fn add_windows(&mut self, windows: [Span; 2]) {
+        for (sum, more) in self.windows.iter_mut().zip(windows) {
+            *sum = sum.plus(more);
+        }
+        let [disturbed, all] = self.windows;
+        self.line.doubts = much_disturbed(disturbed, all).iter().map(doubt).collect();
+    }
+
     /// Adds a setting that was measured apart.
     pub fn add(&mut self, effect: SettingEffect) {
         let effects = &mut self.line.effects;

@@ -1,7 +1,8 @@
 use super::*;
 use mpps_record::{
-    CellLine, ComparisonLine, EndLine, ForwardingLimit, Overload, OverloadLine, OverloadSecond,
-    PartCost, PointLine, ProfileLine, ProfiledLoad, Routes, SweepLine, ToldBy, Variant, read,
+    CellLine, ComparisonLine, EffectsLine, EndLine, ForwardingLimit, Overload, OverloadLine,
+    OverloadSecond, PartCost, PointLine, ProfileLine, ProfiledLoad, Routes, SettingEffect,
+    SweepLine, ToldBy, Variant, read,
 };
 
 fn around(median: f64, half: f64) -> Interval<f64> {
@@ -76,6 +77,53 @@ fn a_change_of_the_rate_is_judged_by_its_interval() {
     let (verdict, why) = of(&[slower(-0.12, 0.01), slower(-0.05, 0.01)]);
     assert_eq!(verdict, Verdict::CannotTell);
     assert!(why.contains("1518 B: -5.0 %") && why.contains("disagree"));
+}
+
+#[test]
+fn a_settings_change_is_judged_beside_its_placebo() {
+    let of = Looked::SettingChange("netdev_budget".to_owned());
+    let line = cell(check(of, Some(-0.02), Some(0.02)));
+    let alike = Difference {
+        finding: Finding::NoDifference,
+        ..slower(0.001, 0.01)
+    };
+    let effect = |setting: &str, difference: &Difference| SettingEffect {
+        setting: setting.to_owned(),
+        from: "3000".to_owned(),
+        to: "300".to_owned(),
+        placebo: setting == "placebo",
+        difference: Some(difference.clone()),
+        ..SettingEffect::default()
+    };
+    let judged = |effects: Vec<SettingEffect>| {
+        let mut run = Run::new("run");
+        run.effects.push(EffectsLine {
+            effects,
+            ..EffectsLine::default()
+        });
+        judge(&line, Some(&run))
+    };
+    let calm = effect("placebo", &alike);
+    let costly = effect("netdev_budget", &slower(-0.12, 0.01));
+    let (verdict, why) = judged(vec![calm.clone(), effect("netdev_budget", &alike)]);
+    let words = "netdev_budget `300` against `3000`: +0.1 % frames/s (-0.9 % to +1.1 %); the claim holds from -2.0 % to +2.0 %";
+    assert_eq!((verdict, why.as_str()), (Verdict::Holds, words));
+    let (verdict, _) = judged(vec![calm.clone(), costly.clone()]);
+    assert_eq!(verdict, Verdict::DoesNotHold);
+    let acting = effect("placebo", &slower(-0.05, 0.01));
+    let denied = SettingEffect {
+        confirmed: Some(alike),
+        ..costly.clone()
+    };
+    for (effects, said) in [
+        (vec![acting, costly], "a placebo, which cannot act"),
+        (vec![calm.clone(), denied], "do not confirm the screen"),
+        (vec![calm], "did not measure netdev_budget"),
+    ] {
+        let (verdict, why) = judged(effects);
+        assert_eq!(verdict, Verdict::CannotTell, "{why}");
+        assert!(why.contains(said), "{why}");
+    }
 }
 
 #[test]

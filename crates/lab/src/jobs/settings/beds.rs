@@ -2,7 +2,7 @@
 //! of one bed do. The memory of two beds lies in different places, and that is a part of the difference.
 
 use super::tried::{Tried, in_turns};
-use super::{EACH, Earlier, FIRST_TRIALS, Job, RAISED, SettingsPlan};
+use super::{EACH, Earlier, FIRST_TRIALS, Job, Outcome, RAISED, SettingsPlan};
 use crate::clock::Deadline;
 use crate::jobs::compare::{self, Variant};
 use crate::jobs::{JobError, Observer};
@@ -41,8 +41,8 @@ pub fn time_for_each(plan: &SettingsPlan, spent: Span, settings: usize) -> Span 
     Span::from_nanos(left / settings.max(1) as u64)
 }
 
-/// Measures one of so many settings on two beds, which are named by its levels; no row: their placebo. Turns that earlier
-/// runs had are not measured again. The second answer is what ended it early.
+/// Measures a setting on two beds, which are named by its levels, and adds it to the others; no row: their placebo. Turns
+/// that earlier runs had are not measured again.
 ///
 /// # Errors
 /// No tester could be raised.
@@ -50,11 +50,11 @@ pub fn measure(
     row: Option<&'static Row>,
     beds: &[Variant<'_>],
     plan: &SettingsPlan,
-    tests: usize,
     end: Deadline,
     earlier: Earlier,
+    outcome: &mut Outcome,
     observer: &mut dyn Observer,
-) -> Result<(SettingEffect, Option<JobError>), JobError> {
+) -> Result<(), JobError> {
     let level = |at: usize| beds.get(at).map(|bed| bed.name.clone());
     let levels = [0, 1].map(|at| level(at).unwrap_or_default());
     let effect = named(row);
@@ -65,16 +65,19 @@ pub fn measure(
     let standing = compare::raise(beds, plan.how.receiver)?;
     let mut job = Job::new(standing, plan, earlier, observer);
     let rates = one.find_rates(&mut job);
+    let tests = outcome.line.tests as usize;
     let ended = rates.and_then(|()| in_turns(vec![&mut one], tests, end, &mut job));
     let [from_trials, to_trials] = one.numbers();
     let [from, to] = levels;
-    let effect = SettingEffect {
+    outcome.add(SettingEffect {
         from,
         to,
         difference: one.compared().map(|found| difference(&found, one.measure)),
         from_trials,
         to_trials,
         ..effect
-    };
-    Ok((effect, ended.err()))
+    });
+    outcome.add_windows(job.windows);
+    outcome.error = ended.err();
+    Ok(())
 }

@@ -39,7 +39,9 @@ pub fn least_times(screened: usize, alone: usize, beds: usize) -> Option<[Span; 
     let blocks = (blocks_min(tests) * turns) as u64 * SWITCHED.as_nanos();
     let first = (screened + alone) as u64 * FIRST_TRIALS;
     let pairs = Comparison::pairs_min(tests) as u64;
-    let before = 2 * (first + alone as u64 * pairs) * EACH.as_nanos();
+    // The placebo takes turns with them.
+    let turned = if alone > 0 { alone as u64 + 1 } else { 0 };
+    let before = 2 * (first + turned * pairs) * EACH.as_nanos();
     let after = kept_time(screened).plus(beds::time(beds, pairs));
     let whole = before + blocks + after.as_nanos();
     Some([whole, before].map(Span::from_nanos))
@@ -69,7 +71,13 @@ pub(super) fn all(
     let [whole, before] = least_times(screened.len(), alone.len(), 0).unwrap_or_default();
     let share = before.as_secs_f64() / whole.as_secs_f64().max(1.0);
     let before = Span::from_secs_f64(job.budget.as_secs_f64() * share);
-    in_turns(alone, many, job.deadline(before), job)?;
+    let mut turned = alone;
+    if turned.iter().any(|one| one.refused.is_none()) {
+        // The screen's placebos say nothing of turns.
+        let screened = screened.iter_mut().map(|one| &mut **one);
+        turned.extend(screened.filter(|one| one.is_placebo()));
+    }
+    in_turns(turned, many, job.deadline(before), job)?;
     let mut run = Run::new(&design, &screened);
     let ended = run.all(&mut screened, end, job);
     let (costs, controls) = run.costs();

@@ -9,16 +9,17 @@ use mpps_method::compare::Measure;
 
 /// So many of them.
 const LARGEST: usize = 5;
-/// Pairs of each. Five together need 11 that count, and a restless machine voids some.
+/// Pairs of each. Five and the placebo, six in all, need 11 that count, and a restless machine voids some.
 const PAIRS: u64 = 15;
 
-/// What it takes to confirm those of so many settings.
+/// What it takes to confirm those of so many settings, with the placebo.
 pub(super) fn time(settings: usize) -> Span {
-    let pairs = PAIRS * settings.min(LARGEST) as u64;
+    let pairs = PAIRS * (settings.min(LARGEST) as u64 + 1);
     Span::from_nanos(EACH.as_nanos() * 2 * pairs)
 }
 
-/// Turns of each, where there is time for them.
+/// Turns of each, where there is time for them. The placebo takes turns with them, because the screen's placebos say nothing of
+/// turns.
 pub(super) fn confirm(
     tried: &mut [Tried<'_>],
     job: &mut Job<'_, '_>,
@@ -33,8 +34,9 @@ pub(super) fn confirm(
         .saturating_sub(together_time().as_nanos());
     let end = job.deadline(Span::from_nanos(kept));
     let has_rate = |one: &Tried<'_>| one.screened.is_some() && one.measure == Measure::Rate;
-    let worth = tried.iter_mut();
-    let mut worth: Vec<_> = worth.filter(|one| has_rate(one) && is_worth(one)).collect();
+    let with_rate = tried.iter_mut().filter(|one| has_rate(one));
+    let (placebo, mut worth): (Vec<_>, Vec<_>) = with_rate.partition(|one| one.is_placebo());
+    worth.retain(|one| is_worth(one));
     worth.sort_by(|a, b| effect_ns(b).abs().total_cmp(&effect_ns(a).abs()));
     worth.truncate(LARGEST);
     let mut wanted = 0;
@@ -44,6 +46,9 @@ pub(super) fn confirm(
         let both_halves = time(wanted).plus(time(wanted));
         end.leaves(both_halves) || one.names.iter().any(|name| job.earlier.has(name))
     });
+    if !worth.is_empty() {
+        worth.extend(placebo);
+    }
     let tests = worth.len();
     in_turns(worth, tests, end, job)?;
     for one in tried.iter_mut().filter(|one| one.screened.is_some()) {

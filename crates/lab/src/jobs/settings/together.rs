@@ -51,8 +51,8 @@ pub(super) fn is_distrusted(tried: &[Tried<'_>], found: &Found) -> bool {
         let known = compared.filter(|compared| compared.rate.or(compared.cost).is_some());
         known.is_some_and(|compared| compared.finding != Finding::Different)
     };
-    let is_placebo = |one: &&Tried<'_>| one.toggles.iter().any(|toggle| toggle.id == PLACEBO);
-    let mut placebos = tried.iter().filter(is_placebo).map(Tried::compared);
+    let both = |one: &Tried<'_>| [one.compared(), one.confirmed_or_compared()];
+    let mut placebos = tried.iter().filter(|one| one.is_placebo()).flat_map(both);
     let mut columns = found.placebos.iter();
     let pairs = found.screen.iter().flat_map(|screen| &screen.interactions);
     let mut paired = pairs.flat_map(|pair| &pair.settings);

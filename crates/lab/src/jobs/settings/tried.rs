@@ -80,6 +80,11 @@ impl<'bed> Tried<'bed> {
         self.toggles.first().map(|toggle| toggle.id)
     }
 
+    /// Whether it is the switch that cannot act.
+    pub fn is_placebo(&self) -> bool {
+        self.id() == Some(PLACEBO)
+    }
+
     /// The bed of a level.
     const fn bed(&self, at: usize) -> usize {
         if self.has_beds { at } else { 0 }
@@ -189,9 +194,8 @@ impl<'bed> Tried<'bed> {
 
     /// Whether it was found to act, as a setting.
     pub fn acts(&self) -> bool {
-        let is_placebo = self.toggles.iter().any(|toggle| toggle.id == PLACEBO);
         let found = self.compared().map(|compared| compared.finding);
-        self.refused.is_none() && !is_placebo && found == Some(Finding::Different)
+        self.refused.is_none() && !self.is_placebo() && found == Some(Finding::Different)
     }
 
     /// Finds what each stage takes more at the second level.
