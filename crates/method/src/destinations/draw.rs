@@ -55,7 +55,18 @@ impl Draw {
         count: u64,
         seed: u64,
     ) -> Result<Drawn<A>, TooFew> {
-        let block_bits = block_bits(count);
+        self.listed_up_to(space, count, seed, LIST_MAX)
+    }
+
+    /// The same with so many addresses in a list at most; beyond that there are blocks.
+    pub(super) fn listed_up_to<A: Address>(
+        self,
+        space: Space<A>,
+        count: u64,
+        seed: u64,
+        list_max: u64,
+    ) -> Result<Drawn<A>, TooFew> {
+        let block_bits = block_bits(count, list_max);
         let space = if block_bits > 0 {
             space.in_blocks(block_bits)
         } else {
@@ -92,9 +103,9 @@ impl Draw {
     }
 }
 
-/// Bits of blocks, so that no more than [`LIST_MAX`] of them hold `count` addresses.
-fn block_bits(count: u64) -> u32 {
-    (0..64).find(|bits| count >> bits <= LIST_MAX).unwrap_or(0)
+/// Bits of blocks, so that no more than `list_max` of them hold `count` addresses.
+fn block_bits(count: u64, list_max: u64) -> u32 {
+    (0..64).find(|bits| count >> bits <= list_max).unwrap_or(0)
 }
 
 /// Owners take turns in random order; each gives its addresses in random order.
