@@ -234,7 +234,7 @@ fn peak_mb(path: &str, format: &str) -> f64 {
 #[test]
 fn memory_of_a_report_is_bounded() {
     let (trials, bound_mb) = match cfg!(debug_assertions) {
-        true => (10_000, 60.0),
+        true => (4_000, 38.0),
         false => (100_000, 200.0),
     };
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/golden/bed.jsonl");
