@@ -31,6 +31,7 @@ mod pace;
 mod packet_port;
 mod probe;
 mod profile;
+mod quiet;
 mod recover;
 mod recovery;
 mod reset;
