@@ -73,7 +73,7 @@ const BESIDE: [&str; 25] = [
 ];
 
 /// Tests of trials that hold whatever disturbs the machine: every frame is accounted for, and what is left of a run.
-const COUNTED: [&str; 16] = [
+const COUNTED: [&str; 17] = [
     "cli/campaign",
     "cli/doctor",
     "cli/safety",
@@ -90,6 +90,7 @@ const COUNTED: [&str; 16] = [
     "lab/not_routed",
     "lab/packet_port",
     "lab/probe",
+    "lab/trial",
 ];
 
 /// How a program's tests may be run.
