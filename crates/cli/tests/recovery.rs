@@ -20,7 +20,7 @@ fn a_policed_router_recovers_at_the_drop() {
                  nft add rule ip planted forward limit rate over 40000/second burst 50 packets drop\n";
     std::fs::write(&script, rules).expect("write");
     std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("executable");
-    let words = "recovery --frame 64 --time 0.5 --repeat 2 --budget 12s --dut-setup";
+    let words = "recovery --frame 64 --time 0.5 --repeat 2 --budget 8s --dut-setup";
     let words: Vec<&str> = words.split(' ').collect();
     let mut command = mpps(&words);
     let ended = run(command.arg(&script).arg("--record").arg(&record));
