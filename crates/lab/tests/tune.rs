@@ -124,6 +124,9 @@ fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &str) {
         for fps in [2.1e6, fps, fps] {
             earlier.add(format!("{turn}, first trials"), forwarded(fps));
         }
+        if !turn.starts_with("rp_filter") {
+            earlier.add(turn.to_owned(), forwarded(fps));
+        }
     }
     let plan = SettingsPlan {
         rows: vec![row("forward_rules"), row("rp_filter")],
@@ -138,6 +141,12 @@ fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &str) {
     let screen = outcome.line.screen.expect("a screen");
     assert_eq!(screen.settings, ["rp_filter", PLACEBO]);
     assert_eq!(screen.blocks, 0);
+    let turns = (outcome.line.effects.iter())
+        .map(|effect| (&*effect.setting, effect.from_trials.len()))
+        .filter(|(_, turns)| *turns > 0);
+    let turns: BTreeMap<&str, usize> = turns.collect();
+    let both = BTreeMap::from([("forward_rules", 1), (PLACEBO, 1)]);
+    assert_eq!(turns, both, "the placebo is beside it");
     let mut alone = (outcome.line.effects.iter()).filter_map(|effect| effect.alone.as_deref());
     assert_eq!(alone.next(), Some("it is worth a factor of over 1.5"));
     assert_eq!(alone.next(), None);
