@@ -332,7 +332,7 @@ fn plan() -> SettingsPlan {
     }
 }
 
-/// An earlier run had the first trials and one turn of one level: it was cut before the other.
+/// An earlier run had the first trials, a disturbed turn of each level, and one of one level: it was cut before the other.
 #[test]
 fn a_turn_on_two_beds_is_repeated_if_cut() {
     if !support::can_run() {
@@ -359,6 +359,13 @@ fn a_turn_on_two_beds_is_repeated_if_cut() {
     for turn in ["ipv6 IPv4, first trials", "ipv6 IPv6, first trials"].repeat(3) {
         earlier.add(turn.to_owned(), trial.clone());
     }
+    let mut disturbed = forwarded(1e6);
+    let mut windows = disturbed.overload.windows.iter_mut();
+    windows.for_each(|window| window.disturbed = true);
+    for (turn, number) in [("ipv6 IPv4", 6), ("ipv6 IPv6", 7)] {
+        disturbed.number = number;
+        earlier.add(turn.to_owned(), disturbed.clone());
+    }
     earlier.add("ipv6 IPv4".to_owned(), trial);
     let plan = SettingsPlan { beds: 1, ..plan() };
     let (mut seen, end) = (Seen::default(), Deadline::after(Some(Span::ZERO)));
@@ -372,10 +379,15 @@ fn a_turn_on_two_beds_is_repeated_if_cut() {
     let turns: Vec<&str> = seen.costs.keys().map(String::as_str).collect();
     assert_eq!(turns, ["ipv6 IPv4", "ipv6 IPv6"]);
     assert_eq!([&*effect.from, &*effect.to], ["IPv4", "IPv6"]);
-    assert_eq!([effect.from_trials, effect.to_trials], [vec![8], vec![9]]);
+    assert_eq!(
+        [effect.from_trials, effect.to_trials],
+        [vec![6, 9], vec![7, 8]]
+    );
     let difference = effect.difference.expect("a comparison");
     let pairs = difference.pairs.expect("pairs");
     let left_out = pairs.disturbed + pairs.distance + pairs.not_overloaded;
-    assert_eq!(pairs.counted + left_out, 1, "{difference:?}");
+    assert_eq!(pairs.counted + left_out, 2, "{difference:?}");
+    let doubts = outcome.line.doubts.iter().map(|doubt| &*doubt.name);
+    assert!(doubts.eq(["much-disturbed"]), "{:?}", outcome.line.doubts);
     assert!(effect.two_beds && !effect.placebo);
 }
