@@ -360,7 +360,7 @@ fn a_turn_on_two_beds_is_repeated_if_cut() {
         earlier.add(turn.to_owned(), trial.clone());
     }
     let mut disturbed = forwarded(1e6);
-    let mut windows = disturbed.overload.windows.iter_mut();
+    let windows = disturbed.overload.windows.iter_mut();
     windows.for_each(|window| window.disturbed = true);
     for (turn, number) in [("ipv6 IPv4", 6), ("ipv6 IPv6", 7)] {
         disturbed.number = number;

@@ -6,7 +6,7 @@ use crate::gauges::{Gauges, Labels, NS, framed, with};
 use crate::plots;
 use crate::profile_change::of_setting;
 use crate::table::Table;
-use mpps_record::{EffectsLine, Interaction, Interval, Run, Together};
+use mpps_record::{EffectsLine, Finding, Interaction, Interval, Run, SettingEffect, Together};
 
 impl Shown for Vec<EffectsLine> {
     fn sentences(&self) -> Vec<String> {
@@ -14,9 +14,14 @@ impl Shown for Vec<EffectsLine> {
             let found = line.effects.iter().filter(|effect| line.is_found(effect));
             let found = found.map(|effect| format!("{}: {}", effect.title(), line.finding(effect)));
             let pairs = line.interactions().map(Interaction::sentence);
-            found
+            let found: Vec<String> = found
                 .chain(line.together.as_ref().map(Together::sentence))
                 .chain(pairs)
+                .collect();
+            match found.is_empty() {
+                true => vec![none_found(line)],
+                false => found,
+            }
         });
         each.collect()
     }
@@ -51,6 +56,20 @@ impl Shown for Vec<EffectsLine> {
     }
 }
 
+/// `no setting was found to act: 1 without a difference, 2 that nobody can tell`.
+fn none_found(line: &EffectsLine) -> String {
+    let measured = || (line.effects.iter()).filter(|one| !one.placebo && one.difference.is_some());
+    let is_alike = |one: &&SettingEffect| {
+        let finding = one.difference.as_ref().map(|found| &found.finding);
+        finding == Some(&Finding::NoDifference) && line.can_tell(one)
+    };
+    let (all, alike) = (measured().count(), measured().filter(is_alike).count());
+    let unknown = all - alike;
+    format!(
+        "no setting was found to act: {alike} without a difference, {unknown} that nobody can tell"
+    )
+}
+
 fn rows(line: &EffectsLine) -> impl Iterator<Item = Vec<String>> {
     line.effects.iter().map(|effect| {
         let difference = effect.difference.as_ref();
@@ -72,4 +91,39 @@ fn rows(line: &EffectsLine) -> impl Iterator<Item = Vec<String>> {
             of_setting(effect).unwrap_or_else(dash),
         ]
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::Difference;
+
+    #[test]
+    fn a_run_that_finds_no_effect_has_an_answer() {
+        let interval = Interval {
+            low: -0.01,
+            median: 0.0,
+            high: 0.01,
+        };
+        let effect = |setting: &str, finding| SettingEffect {
+            setting: setting.to_owned(),
+            placebo: setting == "placebo",
+            difference: Some(Difference {
+                finding,
+                rate_change: Some(interval),
+                ..Difference::default()
+            }),
+            ..SettingEffect::default()
+        };
+        let line = EffectsLine {
+            effects: vec![
+                effect("gro", Finding::NoDifference),
+                effect("netdev_budget", Finding::NotDecided),
+                effect("placebo", Finding::NoDifference),
+            ],
+            ..EffectsLine::default()
+        };
+        let told = "no setting was found to act: 1 without a difference, 1 that nobody can tell";
+        assert_eq!(vec![line].sentences(), [told]);
+    }
 }
