@@ -37,26 +37,26 @@ fn over_trials(
     median(&each.collect::<Vec<f64>>())
 }
 
-/// Whether timers can time the windows of this bed.
-fn can_time(bed: &Bed) -> bool {
+/// A bed by this plan whose windows timers can time.
+fn timed_bed(plan: &BedPlan) -> Option<Bed> {
+    if !support::can_run() {
+        return None;
+    }
     if !kernel::release().expect("a kernel").at_least(6, 7) {
         support::skip!("timers bound to their CPU (Linux 6.7)");
     }
+    let bed = Bed::raise(plan).expect("bed");
     if bed.plan().cpus.ends().is_none() {
         support::skip!("a CPU for the DUT beside the tester's");
     }
-    true
+    Some(bed)
 }
 
 #[test]
 fn windows_know_the_state_of_the_machine() {
-    if !support::can_run() {
+    let Some(bed) = timed_bed(&support::plan()) else {
         return;
-    }
-    let bed = support::bed();
-    if !can_time(&bed) {
-        return;
-    }
+    };
     let mut tester = tester(&bed, &support::traffic());
     let each = |ns: Option<u64>| ns.is_none_or(|ns| (1..100_000).contains(&ns));
     // A CPU that stands still reads nothing.
@@ -87,13 +87,9 @@ fn windows_know_the_state_of_the_machine() {
 fn both_ways_to_time_the_cpu_distance_agree() {
     /// One trial in another state of the machine is not their median.
     const RATIOS: usize = 9;
-    if !support::can_run() {
+    let Some(bed) = timed_bed(&support::plan()) else {
         return;
-    }
-    let bed = support::bed();
-    if !can_time(&bed) {
-        return;
-    }
+    };
     let mut tester = tester(&bed, &support::traffic());
     // A machine that changes its state within most trials has few that tell it.
     let ratios: Vec<f64> = (0..4 * WHOLE_TRIES)
@@ -119,18 +115,14 @@ fn both_ways_to_time_the_cpu_distance_agree() {
 
 #[test]
 fn busy_time_of_windows_adds_up_to_the_trials() {
-    if !support::can_run() {
-        return;
-    }
     for nic in [Front::Cpumap, Front::Napi] {
-        let bed = Bed::raise(&BedPlan {
+        let plan = BedPlan {
             nic,
             ..support::plan()
-        })
-        .expect("bed");
-        if !can_time(&bed) {
+        };
+        let Some(bed) = timed_bed(&plan) else {
             return;
-        }
+        };
         let mut tester = tester(&bed, &support::traffic());
         for fps in [100_000.0, 400_000.0] {
             let part = |trial: &Trial| {
@@ -150,13 +142,9 @@ fn busy_time_of_windows_adds_up_to_the_trials() {
 #[test]
 fn a_burn_shows_in_windows() {
     const BURN_NS: u64 = 1_000;
-    if !support::can_run() {
+    let Some(bed) = timed_bed(&support::plan()) else {
         return;
-    }
-    let bed = support::bed();
-    if !can_time(&bed) {
-        return;
-    }
+    };
     let mut tester = tester(&bed, &support::traffic());
     let Some(plain) = over_trials(&mut tester, 200_000.0, ns_per_frame) else {
         support::skip!("a quieter machine");
