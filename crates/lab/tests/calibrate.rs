@@ -1,5 +1,5 @@
 //! The meter finds what a separate program planted on the DUT's path, with the receiver at the tester's port. (With the
-//! receiver at the router's exit: cli's own test of `mpps calibrate`.)
+//! receiver at the router's exit: a cost here, all else in cli's own test of `mpps calibrate`.)
 
 use crate::support;
 use mpps_lab::bed::Bed;
@@ -60,6 +60,18 @@ fn every_planted_fault_is_found() {
     for fault in FAULTS {
         assert_found(&bed, &traffic, fault);
     }
+}
+
+#[test]
+fn a_cost_is_found_at_the_exit() {
+    if !support::can_run() {
+        return;
+    }
+    let traffic = Traffic {
+        receiver: ReceiverPlace::Exit,
+        ..support::traffic()
+    };
+    assert_found(&support::bed(), &traffic, COST);
 }
 
 #[test]

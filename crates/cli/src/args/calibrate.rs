@@ -1,14 +1,18 @@
 //! `mpps calibrate`.
 
-use super::choice::{INTERFACES, RECEIVERS, one_of};
+use super::choice::{FAULTS, INTERFACES, RECEIVERS, one_of};
 use super::{CpuArgs, DestinationArgs, OutputArgs};
 use clap::{Args, value_parser};
 use mpps_lab::bed::{FILTERS_MAX, Interfaces};
+use mpps_lab::jobs::calibrate::FaultKind;
 use mpps_lab::tester::{QUERIES_MAX, ReceiverPlace};
 
 /// Arguments of `mpps calibrate`.
 #[derive(Args, Debug)]
 pub struct CalibrateArgs {
+    /// Only these faults: loss, duplicates, reordering, policer, ring, cost, delay [default: all]
+    #[arg(long, value_name = "FAULTS", value_delimiter = ',', value_parser = one_of(FAULTS), hide_possible_values = true)]
+    pub only: Vec<FaultKind>,
     /// Use a bed kept by `mpps bed up NAME --queues 1`, not a new one
     #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
           conflicts_with_all = ["rx_ring", "kernel_interfaces", "dut_cpus", "tester_cpus", "filters"])]

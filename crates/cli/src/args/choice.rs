@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use mpps_lab::bed::{Front, Interfaces, RssKey};
 use mpps_lab::fib::{Pointing, Spread};
+use mpps_lab::jobs::calibrate::FaultKind;
 use mpps_lab::tester::{PortKind, ReceiverPlace};
 use mpps_method::{Accept, Preset, Transport};
 
@@ -26,6 +27,28 @@ pub const RECEIVERS: &[Choice<ReceiverPlace>] = &[
         "At the egress of the router's outgoing port",
         ReceiverPlace::Exit,
     ),
+];
+/// Faults that a calibration plants.
+pub const FAULTS: &[Choice<FaultKind>] = &[
+    ("loss", "Frames that the DUT loses", FaultKind::Loss),
+    (
+        "duplicates",
+        "Frames that it sends twice",
+        FaultKind::Duplicates,
+    ),
+    (
+        "reordering",
+        "Frames that it sends late",
+        FaultKind::Reordering,
+    ),
+    ("policer", "A highest rate", FaultKind::Policer),
+    (
+        "ring",
+        "A burst that fills its receive ring",
+        FaultKind::Ring,
+    ),
+    ("cost", "CPU time for each frame", FaultKind::COST),
+    ("delay", "Time that frames are held back", FaultKind::DELAY),
 ];
 /// Which part of the kernel receives for the DUT.
 pub const FRONTS: &[Choice<Front>] = &[

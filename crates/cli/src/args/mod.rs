@@ -70,6 +70,8 @@ mod tune_apply;
 #[cfg(feature = "measure")]
 mod tune_measure;
 
+#[cfg(feature = "measure")]
+pub use choice::FAULTS;
 pub use compare::{CompareArgs, FinishedArgs, WITHIN};
 pub use generate::{CompletionsArgs, ManArgs};
 pub use limits::LimitsArgs;

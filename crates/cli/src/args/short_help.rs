@@ -43,7 +43,10 @@ const SHOWN: &[(&str, &str)] = &[
         "quick",
         "Finish within 15 minutes: fewer sizes, shorter trials",
     ),
-    ("only", "Only these parts or settings, by their names"),
+    (
+        "only",
+        "Only these parts, settings or faults, by their names",
+    ),
     ("except", "All parts or settings but these"),
     // mpps table load
     ("bed", "The router of a bed that `mpps bed up` keeps"),

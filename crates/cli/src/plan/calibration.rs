@@ -4,6 +4,7 @@ use super::{BedChoice, BedWish, DestinationPlan, Planned, RX_RING, bed_name};
 use crate::args::CalibrateArgs;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{Bed, BedPlan, DutPlan, Front, RssKey};
+use mpps_lab::jobs::calibrate::FaultKind;
 use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
 use mpps_method::FrameSpec;
@@ -26,6 +27,8 @@ pub struct CalibrationPlan {
     pub traffic: Traffic,
     /// Where the tester receives; `None`: as `mpps throughput` chooses.
     pub receiver: Option<ReceiverPlace>,
+    /// What is planted, in this order.
+    pub faults: Vec<FaultKind>,
 }
 
 impl CalibrationPlan {
@@ -51,6 +54,7 @@ impl CalibrationPlan {
             offer: Self {
                 traffic,
                 receiver: args.receiver,
+                faults: faults(&args.only),
             },
         })
     }
@@ -85,6 +89,12 @@ impl CalibrationPlan {
         );
         Ok(())
     }
+}
+
+/// Those that were asked for, all where none was, in the order of the rows.
+fn faults(only: &[FaultKind]) -> Vec<FaultKind> {
+    let asked = |fault: &FaultKind| only.is_empty() || only.contains(fault);
+    FaultKind::ALL.into_iter().filter(asked).collect()
 }
 
 fn wish(args: &CalibrateArgs) -> Result<BedWish> {
@@ -154,6 +164,14 @@ mod tests {
             let plan = CalibrationPlan::new(&args(words)).expect("a plan");
             assert_eq!(plan.offer.receiver, place, "{words}");
         }
+    }
+
+    #[test]
+    fn faults_are_planted_in_one_order() {
+        let plan = |words| CalibrationPlan::new(&args(words)).expect("a plan").offer;
+        assert_eq!(plan("").faults, FaultKind::ALL);
+        let asked = plan("--only cost,loss").faults;
+        assert_eq!(asked, [FaultKind::Loss, FaultKind::COST]);
     }
 
     #[test]

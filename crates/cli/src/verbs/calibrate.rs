@@ -2,14 +2,14 @@
 
 use super::contract::{Measure, Place, ended};
 use super::measure::measure;
-use crate::args::CalibrateArgs;
+use crate::args::{CalibrateArgs, FAULTS};
 use crate::exit::Exit;
 use crate::plan::CalibrationPlan;
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::Result;
 use mpps_lab::bed::{Bed, BedPlan};
-use mpps_lab::jobs::calibrate::{FaultKind, calibrate};
+use mpps_lab::jobs::calibrate::calibrate;
 use mpps_lab::traffic::Traffic;
 use mpps_record::CalibrationLine;
 
@@ -24,8 +24,10 @@ impl Measure for CalibrationPlan {
     }
 
     fn more(&self) -> String {
-        "faults       loss, duplicates, reordering, a policer, the receive ring, a cost, a delay: one after the other\n"
-            .to_owned()
+        let name = |fault| FAULTS.iter().find(|(_, _, known)| known == fault);
+        let names = self.faults.iter().filter_map(name).map(|(name, ..)| *name);
+        let names: Vec<&str> = names.collect();
+        format!("faults       {}, one after the other\n", names.join(", "))
     }
 
     fn traffic(&mut self) -> &mut Traffic {
@@ -43,7 +45,7 @@ impl Measure for CalibrationPlan {
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let mut results = recorder.lines::<CalibrationLine>();
-        let found = calibrate(place.bed()?, &self.traffic, &FaultKind::ALL, &mut results);
+        let found = calibrate(place.bed()?, &self.traffic, &self.faults, &mut results);
         ended(found.ended)
     }
 }

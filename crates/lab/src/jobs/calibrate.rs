@@ -68,6 +68,10 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    /// A cost, with as many pairs as a restless machine needs.
+    pub const COST: Self = Self::Cost { pairs: 24 };
+    /// A delay, the same.
+    pub const DELAY: Self = Self::Delay { pairs: 7 };
     /// All of them, in the order of the rows.
     pub const ALL: [Self; 7] = [
         Self::Loss,
@@ -75,8 +79,8 @@ impl FaultKind {
         Self::Reordering,
         Self::Policer,
         Self::Ring,
-        Self::Cost { pairs: 24 },
-        Self::Delay { pairs: 7 },
+        Self::COST,
+        Self::DELAY,
     ];
 
     fn ruler(self, bed: &Bed, traffic: &Traffic) -> Ruler {
