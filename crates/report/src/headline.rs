@@ -321,5 +321,16 @@ pub fn router_part(row: &ResultLine, cost: &FrameCost) -> String {
     }
 }
 
+/// The same in few characters, for a table: `225`, `< 22`, `>= 36`.
+#[must_use]
+pub fn short_router_part(row: &ResultLine, cost: &FrameCost) -> String {
+    let router = &cost.router_ns;
+    match least_router_ns(row, cost) {
+        Some(least) => format!(">= {least:.0}"),
+        None if router.low > 0.0 => median(router).plain(),
+        None => format!("< {:.0}", router.high.max(1.0).ceil()),
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -66,7 +66,20 @@ impl Report<'_> {
         if verbose {
             text.push_str(&details(self.rows, self.run));
         }
-        text + &doubted(self.rows).lines(verbose) + &self.view.foot(self.run)
+        text + &doubted(self.rows).lines(verbose) + &self.view.foot(self.run) + self.next()
+    }
+
+    /// What tells why the router is the limit, and what moves it. Both need a bed of their own.
+    fn next(&self) -> &'static str {
+        let is_on_bed = matches!(self.run.map(|run| &run.bed), Some(Place::Namespaces(_)));
+        let limit = Some(ForwardingLimit::RouterCpu);
+        let is_router = |row: &Row<'_>| row.overload.max_forwarding_limited_by == limit;
+        match is_on_bed && self.rows.iter().any(is_router) {
+            true => {
+                "next: mpps explain (where the time goes), mpps tune measure (what a setting changes)\n"
+            }
+            false => "",
+        }
     }
 
     /// In which state the machine was.

@@ -2,9 +2,9 @@
 
 use super::columns::names;
 use super::{Row, columns};
-use mpps_record::{FrameCost, Interval};
+use mpps_record::Interval;
 use mpps_report::headline::{
-    at_least_forwarded, forwarding_range, least_router_ns, median, short_without_loss,
+    at_least_forwarded, forwarding_range, median, short_router_part, short_without_loss,
 };
 use mpps_report::number;
 
@@ -35,10 +35,7 @@ pub fn table(rows: &[Row<'_>]) -> String {
 fn cells(row: &Row<'_>) -> [String; COLUMNS] {
     let dash = || "-".to_owned();
     let maximum = row.overload.max_forwarding_fps;
-    let cost = |part: fn(&FrameCost) -> &Interval<f64>| {
-        let cost = row.overload.cost.as_ref();
-        cost.map_or_else(dash, |cost| median(part(cost)).plain())
-    };
+    let cost = row.overload.cost.as_ref();
     let judged = row.judged_trials.filter(|&judged| judged > 0);
     [
         row.subject.clone(),
@@ -46,13 +43,8 @@ fn cells(row: &Row<'_>) -> [String; COLUMNS] {
         short_without_loss(row),
         (row.lossless_trials.zip(judged))
             .map_or_else(dash, |(lossless, judged)| format!("{lossless} of {judged}")),
-        (row.overload.cost.as_ref())
-            .and_then(|cost| least_router_ns(row, cost))
-            .map_or_else(
-                || cost(|cost| &cost.router_ns),
-                |least| format!(">= {least:.0}"),
-            ),
-        cost(|cost| &cost.bed_ns),
+        cost.map_or_else(dash, |cost| short_router_part(row, cost)),
+        cost.map_or_else(dash, |cost| median(&cost.bed_ns).plain()),
         row.busy_share().map_or_else(dash, number::busy),
         limited_by(row),
     ]
