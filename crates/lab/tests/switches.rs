@@ -77,6 +77,7 @@ fn each_switch_is_taken_back() {
                 let is_told = match &why {
                     Unmeasured::Inert(why) => lacks && why.starts_with("this kernel has no "),
                     Unmeasured::NotSwitched(why) => !lacks || why.starts_with("no "),
+                    Unmeasured::Stays(_) => false,
                 };
                 assert!(is_told, "{}: {why:?}", row.id);
                 assert_eq!(

@@ -124,8 +124,12 @@ fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &str) {
         for fps in [2.1e6, fps, fps] {
             earlier.add(format!("{turn}, first trials"), forwarded(fps));
         }
+        let beside = match turn.starts_with(PLACEBO) {
+            true => ", beside settings alone",
+            false => "",
+        };
         if !turn.starts_with("rp_filter") {
-            earlier.add(turn.to_owned(), forwarded(fps));
+            earlier.add(format!("{turn}{beside}"), forwarded(fps));
         }
     }
     let plan = SettingsPlan {
@@ -148,10 +152,16 @@ fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &str) {
     let both = BTreeMap::from([("forward_rules", 1), (PLACEBO, 1)]);
     assert_eq!(turns, both, "the placebo is beside it");
     let mut alone = (outcome.line.effects.iter()).filter_map(|effect| effect.alone.as_deref());
-    assert_eq!(alone.next(), Some("it is worth a factor of over 1.5"));
+    assert_eq!(
+        alone.next(),
+        Some("its levels were a factor of over 1.5 apart at first")
+    );
     assert_eq!(alone.next(), None);
     assert_eq!(settings_of(bed), before);
 }
+
+/// What a disturbed turn forwards.
+const DISTURBED_FPS: f64 = 1.9e6;
 
 /// What came of a screen with a setting that is worth a fifth of a frame's cost. Earlier runs had all turns: the screen's, and
 /// those behind it, where the placebo forwarded this at its second level.
@@ -160,6 +170,9 @@ fn screened(bed: &Bed, placebo_fps: f64) -> EffectsLine {
     let mut add = |turn: String, fps: f64| {
         let mut trial = forwarded(fps);
         trial.overload.ns_per_frame = Some(1e9 / fps);
+        for window in &mut trial.overload.windows {
+            window.disturbed = fps == DISTURBED_FPS;
+        }
         earlier.add(turn, trial);
     };
     let levels = [1.6e6, 2e6];
@@ -238,6 +251,20 @@ fn a_placebo_that_acts_in_turns_leaves_nothing_told() {
     assert!(!line.is_found(found), "{}", line.finding(found));
 }
 
+#[test]
+fn turns_beside_a_blind_placebo_tell_nothing() {
+    if !support::can_run() {
+        return;
+    }
+    let line = screened(&support::bed(), DISTURBED_FPS);
+    let found = effect(&line, "rp_filter");
+    assert!(found.confirmed.is_none(), "{found:?}");
+    assert!(
+        line.is_found(found),
+        "the screen has its own placebo: {line:?}"
+    );
+}
+
 /// Settings on two beds get what the turns left of the budget, and profiles are beyond it. Earlier runs had all turns.
 #[test]
 fn the_time_of_turns_is_told_without_profiles() {
@@ -285,6 +312,29 @@ fn the_time_of_turns_is_told_without_profiles() {
     );
     // A trial may be cut short.
     assert!(profiles > PROFILES.as_nanos() / 2, "{profiles} ns");
+}
+
+/// The setting's own command cannot undo it.
+#[test]
+fn a_setting_that_stays_ends_the_run() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut stays = row("forward_rules").clone();
+    (stays.bed_on, stays.bed_off) = ("true", "echo it stays >&2; false");
+    let plan = SettingsPlan {
+        rows: vec![Box::leak(Box::new(stays)), row("rp_filter")],
+        ..plan()
+    };
+    let mut seen = Seen::default();
+    let ended = settings::measure(&bed, &plan, Earlier::default(), &mut seen);
+    let said = ended.expect_err("another bed").to_string();
+    assert!(
+        said.contains("forward_rules") && said.contains("it stays"),
+        "{said}"
+    );
+    assert!(seen.costs.is_empty(), "{:?}", seen.costs.keys());
 }
 
 /// The kernel has no file of this setting.

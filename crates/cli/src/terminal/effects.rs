@@ -129,9 +129,12 @@ fn screened(screen: &Screen, columns: &[&SettingEffect], pairs: usize) -> String
         columns.len()
     );
     if let Some(ns) = screen.stands_ns {
-        let drift = screen.drift_share.unwrap_or(0.0) * 100.0;
+        let drift = screen.drift_share.map(|share| share * 100.0);
+        let drift = drift.map_or_else(String::new, |percent| {
+            format!(", {percent:+.1} % from the first half to the second")
+        });
         text += &format!(
-            " The bed as it stands, {} turns between: {:.0} ns a frame ({:.0} to {:.0}), {drift:+.1} % from the first half to the second.",
+            " The bed as it stands, {} turns between: {:.0} ns a frame ({:.0} to {:.0}){drift}.",
             screen.stands_turns, ns.median, ns.low, ns.high
         );
     }
@@ -170,7 +173,10 @@ fn sentence(line: &EffectsLine, effect: &SettingEffect) -> String {
         true => format!(" ({needs})"),
         false => format!(" (acts only with {needs})"),
     });
-    let parts = of_setting(effect).map_or_else(String::new, |parts| format!(". {parts}"));
+    // Stages of an effect that nobody can tell would tell it.
+    let is_told = effect.by_stage.is_none() || line.is_found(effect);
+    let parts = of_setting(effect).filter(|_| is_told);
+    let parts = parts.map_or_else(String::new, |parts| format!(". {parts}"));
     let title = effect.title();
     format!("{title}: {}{needs}{parts}", line.finding(effect))
 }

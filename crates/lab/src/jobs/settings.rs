@@ -12,7 +12,7 @@ mod tried;
 
 pub use earlier::{Earlier, Recorded, forwarded_undisturbed};
 
-use super::compare::{self, ALIKE, ALIKE_ON_ONE_BED, ComparePlan, Standing, Variant};
+use super::compare::{self, ALIKE_ON_ONE_BED, ComparePlan, Standing, Variant};
 use super::{JobError, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
@@ -135,9 +135,10 @@ impl<'bed, 'a> Job<'bed, 'a> {
         observer: &'a mut dyn Observer,
     ) -> Self {
         let told = earlier.told.max(observer.told());
+        let mut plans = standing.iter().map(|one| &one.tester.traffic);
         let alike = match standing.len() {
             1 => ALIKE_ON_ONE_BED,
-            _ => ALIKE,
+            _ => compare::alike(plans.any(|traffic| traffic.destinations.is_some())),
         };
         Self {
             standing,
@@ -153,6 +154,12 @@ impl<'bed, 'a> Job<'bed, 'a> {
             begun_ns: monotonic_ns(),
             windows: [Span::ZERO; 2],
         }
+    }
+
+    /// Whether a cost tells a rate: on one CPU, whose time is the limit. Several may be busy for longer and forward more.
+    fn tells_rate_by_cost(&self) -> bool {
+        let dut_cpus = |one: &Standing<'_>| one.tester.bed.plan().cpus.dut.len();
+        self.standing.iter().all(|one| dut_cpus(one) == 1)
     }
 
     /// Adds the windows of a turn.
@@ -214,16 +221,14 @@ pub fn measure(
     observer: &mut dyn Observer,
 ) -> Result<Outcome, JobError> {
     let begun_ns = monotonic_ns();
-    let (mut toggles, mut effects) = switches(bed, plan);
+    let (mut toggles, mut effects) = switches(bed, plan)?;
     if toggles.is_empty() && plan.beds == 0 {
         return Err(nothing_to_measure(effects.iter().filter_map(refusal)));
     }
     // Without it nobody could tell a disturbance from an effect.
     match Toggle::placebo(bed) {
         Ok(placebo) => toggles.push(placebo),
-        Err(Unmeasured::Inert(why) | Unmeasured::NotSwitched(why)) => {
-            return Err(JobError::Setting { id: PLACEBO, why });
-        }
+        Err(why) => return Err(refused(PLACEBO, why)),
     }
     let variant = Variant {
         name: String::new(),
@@ -276,8 +281,19 @@ pub fn measure(
     Ok(outcome)
 }
 
+fn refused(id: &'static str, why: Unmeasured) -> JobError {
+    let (Unmeasured::Inert(why) | Unmeasured::NotSwitched(why) | Unmeasured::Stays(why)) = why;
+    JobError::Setting { id, why }
+}
+
 /// The plan's settings as switches of the bed, and those that cannot be switched there.
-fn switches<'bed>(bed: &'bed Bed, plan: &SettingsPlan) -> (Vec<Toggle<'bed>>, Vec<SettingEffect>) {
+///
+/// # Errors
+/// One cannot be put back.
+fn switches<'bed>(
+    bed: &'bed Bed,
+    plan: &SettingsPlan,
+) -> Result<(Vec<Toggle<'bed>>, Vec<SettingEffect>), JobError> {
     let (mut toggles, mut effects) = (Vec::new(), Vec::new());
     let at = Ground {
         bed: bed.plan(),
@@ -290,10 +306,11 @@ fn switches<'bed>(bed: &'bed Bed, plan: &SettingsPlan) -> (Vec<Toggle<'bed>>, Ve
         let can = measurable::check(row, &at);
         match can.and_then(|()| Toggle::new(row, bed)) {
             Ok(toggle) => toggles.push(toggle),
+            Err(why @ Unmeasured::Stays(_)) => return Err(refused(row.id, why)),
             Err(why) => effects.push(unmeasured(row, why)),
         }
     }
-    (toggles, effects)
+    Ok((toggles, effects))
 }
 
 /// What is known so far beside the settings' own comparisons.
@@ -379,7 +396,7 @@ fn size(effect: &SettingEffect) -> f64 {
 pub fn unmeasured(row: &Row, why: Unmeasured) -> SettingEffect {
     let (inert, not_measured) = match why {
         Unmeasured::Inert(why) => (Some(why), None),
-        Unmeasured::NotSwitched(why) => (None, Some(why)),
+        Unmeasured::NotSwitched(why) | Unmeasured::Stays(why) => (None, Some(why)),
     };
     SettingEffect {
         setting: row.id.to_owned(),

@@ -92,10 +92,11 @@ impl<'bed> Toggle<'bed> {
             toggle.announce()?;
             toggle.change()
         });
-        // What could not be made goes as well, as far as it was made.
+        // What could not be made goes as well, as far as it was made. A command that undoes what was never made may fail.
         let left = toggle.leave();
-        match (tried.and(left), kernel_lacks(row)) {
+        match (tried.clone().and(left.clone()), kernel_lacks(row)) {
             (Ok(()), _) => Ok(toggle),
+            (Err(said), _) if tried.is_ok() && left.is_err() => Err(Unmeasured::Stays(said)),
             (Err(said), Some(part)) if !said.starts_with(NO_TOOL) => {
                 Err(Unmeasured::Inert(format!("this kernel has no {part}")))
             }
@@ -187,10 +188,10 @@ impl<'bed> Toggle<'bed> {
             Ok((before.clone(), change.map_err(words)?))
         });
         let changes: Vec<(String, SettingChange)> = changes.collect::<Result<_, String>>()?;
-        let (bare, first) = changes.first().ok_or("it has no place here")?;
+        let [bare, made] = levels_of(&changes)?;
         (self.from, self.to) = match self.bed_has_from {
-            true => (bare.clone(), first.value.clone()),
-            false => (first.value.clone(), bare.clone()),
+            true => (bare, made),
+            false => (made, bare),
         };
         self.way = Way::Values(changes.into_iter().map(|(_, change)| change).collect());
         Ok(())
@@ -283,20 +284,38 @@ impl<'bed> Toggle<'bed> {
         }
     }
 
+    /// What cannot be taken back stays changed, so that who leaves the bed tries again and learns of it.
     fn restore(&mut self) -> Result<(), String> {
-        self.is_changed = false;
-        match &mut self.way {
+        let restored = match &mut self.way {
             Way::Commands { off, .. } => run(self.bed, off),
             Way::Tap(tap) => {
                 *tap = None;
                 Ok(())
             }
             Way::Values(changes) => {
-                let mut changes = changes.iter().rev();
-                changes.try_for_each(|change| change.revert().map(drop).map_err(words))
+                // One place that refuses keeps no other from being put back.
+                let mut all = Ok(());
+                for change in changes.iter().rev() {
+                    all = all.and(change.revert().map(drop).map_err(words));
+                }
+                all
             }
-        }
+        };
+        self.is_changed = restored.is_err();
+        restored
     }
+}
+
+/// What the bed has and the other level, where they differ: a setting may have several places, and some hold the other
+/// level already.
+fn levels_of(changes: &[(String, SettingChange)]) -> Result<[String; 2], String> {
+    let mut differing = changes
+        .iter()
+        .filter(|(before, change)| !change.setting.is_same(&change.value, before));
+    let (before, change) = differing
+        .next()
+        .ok_or("it has no place here that changes")?;
+    Ok([before.clone(), change.value.clone()])
 }
 
 /// The setting that has to be on at both levels.
@@ -341,4 +360,26 @@ pub(super) fn missing(said: &str) -> Option<&str> {
     let said = said.strip_suffix(" not found")?;
     let said = said.strip_suffix(" command").unwrap_or(said);
     said.strip_suffix(':')?.rsplit(": ").next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `rp_filter` as systemd leaves it: 0 of all interfaces, 2 of each.
+    #[test]
+    fn levels_are_those_of_a_place_that_changes() {
+        let place = |name: &str, before: &str| {
+            let change = SettingChange {
+                setting: Setting::sysctl(format!("net.ipv4.conf.{name}.rp_filter")),
+                netns: 1,
+                before: before.to_owned(),
+                value: "0".to_owned(),
+            };
+            (before.to_owned(), change)
+        };
+        let mixed = [place("all", "0"), place("mB", "2"), place("mC", "2")];
+        assert_eq!(levels_of(&mixed), Ok(["2", "0"].map(str::to_owned)));
+        assert!(levels_of(&mixed[..1]).is_err(), "nothing changes");
+    }
 }

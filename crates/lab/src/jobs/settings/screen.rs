@@ -4,11 +4,11 @@ use super::tried::{Tried, apart_from, block_difference, in_turns, leave};
 use super::{EACH, FIRST_TRIALS, Found, Job, Recorded, beds, singly, together_time};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
-use crate::line::cost;
+use crate::line::{cost, difference};
 use crate::tune::toggle::{Level, PLACEBO, Toggle};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
-use mpps_method::compare::{Comparison, Measure, is_overloaded, rate};
+use mpps_method::compare::{Compared, Comparison, Measure, is_overloaded, rate};
 use mpps_method::interval::Interval;
 use mpps_method::saturation::Block;
 use mpps_method::screen::{self, AsItStands, Design, Pair, blocks_min, in_one_state, whole_blocks};
@@ -24,6 +24,8 @@ const CONTROL_EVERY: usize = 6;
 const AGAIN: usize = 3;
 /// The next load of a run that forwarded all of the last one, as a multiple of it.
 const MORE: f64 = 1.3;
+/// What the placebo's turns with settings alone are called behind its name.
+const BESIDE_ALONE: &str = ", beside settings alone";
 /// A prediction is never below this share of what the bed costs as it stands.
 const COST_MIN: f64 = 0.3;
 /// What a turn takes, its switches included.
@@ -71,13 +73,9 @@ pub(super) fn all(
     let [whole, before] = least_times(screened.len(), alone.len(), 0).unwrap_or_default();
     let share = before.as_secs_f64() / whole.as_secs_f64().max(1.0);
     let before = Span::from_secs_f64(job.budget.as_secs_f64() * share);
-    let mut turned = alone;
-    if turned.iter().any(|one| one.refused.is_none()) {
-        // The screen's placebos say nothing of turns.
-        let screened = screened.iter_mut().map(|one| &mut **one);
-        turned.extend(screened.filter(|one| one.is_placebo()));
-    }
-    in_turns(turned, many, job.deadline(before), job)?;
+    let placebo = screened.iter_mut().find(|one| one.is_placebo());
+    let placebo = placebo.map(|one| &mut **one);
+    take_turns_alone(alone, placebo, job.deadline(before), job, found)?;
     let mut run = Run::new(&design, &screened);
     let ended = run.all(&mut screened, end, job);
     let (costs, controls) = run.costs();
@@ -93,10 +91,14 @@ pub(super) fn all(
     } else {
         Measure::Cost
     };
+    let tells_rate = job.tells_rate_by_cost();
     for (one, compared) in screened.iter_mut().zip(&result.effects) {
         // Where the tester ended first in one turn, no cost tells a rate.
         one.measure = measure;
-        one.screened = Some(*compared);
+        one.screened = Some(Compared {
+            rate: compared.rate.filter(|_| tells_rate),
+            ..*compared
+        });
     }
     let placebos = result.effects.iter().skip(design.factors());
     found
@@ -127,6 +129,40 @@ pub(super) fn all(
     ended
 }
 
+/// Turns of those that cannot stand in the screen. The placebo takes turns with them, because the screen's placebos say
+/// nothing of turns; what it shows there is told apart, for it takes turns again with the largest effects.
+fn take_turns_alone<'bed>(
+    alone: Vec<&mut Tried<'bed>>,
+    placebo: Option<&mut Tried<'bed>>,
+    end: Deadline,
+    job: &mut Job<'_, '_>,
+    found: &mut Found,
+) -> Result<(), JobError> {
+    let mut turned = alone;
+    let Some(placebo) = placebo.filter(|_| turned.iter().any(|one| one.refused.is_none())) else {
+        return Ok(());
+    };
+    let tests = found.tests;
+    let names = placebo.names.clone();
+    let beside = names.each_ref().map(|name| format!("{name}{BESIDE_ALONE}"));
+    placebo.names = beside;
+    turned.push(&mut *placebo);
+    let ended = in_turns(turned, tests, end, job);
+    placebo.names = names;
+    let compared = placebo.comparison.take().map(Comparison::end);
+    let toggle = placebo.toggles.first();
+    found.placebos.extend(toggle.map(|toggle| SettingEffect {
+        setting: toggle.id.to_owned(),
+        name: format!("{}{BESIDE_ALONE}", toggle.name),
+        from: toggle.from.clone(),
+        to: toggle.to.clone(),
+        placebo: true,
+        difference: compared.map(|compared| difference(&compared, placebo.measure)),
+        ..SettingEffect::default()
+    }));
+    ended
+}
+
 fn interaction(found: &screen::Interaction, settings: &[String]) -> Interaction {
     let named = |(one, other): Pair| {
         [one, other].map(|column| settings.get(column).cloned().unwrap_or_default())
@@ -152,9 +188,11 @@ fn set_apart(tried: &mut [Tried<'_>]) -> Result<(), JobError> {
         let with = one.toggles.iter().find_map(|toggle| toggle.with);
         one.alone = match with {
             Some(with) => Some(format!("it needs {with} at both levels")),
-            None if low > 0.0 && high > APART * low => {
-                Some(format!("it is worth a factor of over {APART}"))
-            }
+            // What cannot act is never worth so much; the screen's turns need it.
+            None if one.is_placebo() => None,
+            None if low > 0.0 && high > APART * low => Some(format!(
+                "its levels were a factor of over {APART} apart at first"
+            )),
             None => apart_from(one.id(), &ids)
                 .map(|other| format!("nothing is forwarded with it and {other}")),
         };

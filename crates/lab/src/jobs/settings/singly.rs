@@ -50,12 +50,14 @@ pub(super) fn confirm(
         worth.extend(placebo);
     }
     let tests = worth.len();
-    in_turns(worth, tests, end, job)?;
+    let ended = in_turns(worth, tests, end, job);
+    let mut placebo = tried.iter().filter(|one| one.is_placebo());
+    let is_blind = placebo.all(|one| !one.has_own_interval());
     for one in tried.iter_mut().filter(|one| one.screened.is_some()) {
-        // The screen's effect stays.
-        if one.refused.take().is_some() {
+        // The screen's effect stays. Turns say nothing where those of the placebo say nothing.
+        if one.refused.take().is_some() || is_blind {
             one.comparison = None;
         }
     }
-    Ok(())
+    ended
 }

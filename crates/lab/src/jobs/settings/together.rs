@@ -34,6 +34,16 @@ pub(super) fn effect_ns(one: &Tried<'_>) -> f64 {
     ns.map_or(0.0, |ns| ns.middle)
 }
 
+/// Whether the router forwards more at the second level; where the tester ended first, whether a frame costs less. `None`:
+/// a screen told a cost alone, and that tells no rate.
+fn is_better(one: &Tried<'_>) -> Option<bool> {
+    let found = one.confirmed_or_compared()?;
+    match one.measure {
+        Measure::Rate => Some(found.rate?.middle > 0.0),
+        Measure::Cost => Some(found.cost?.middle < 0.0),
+    }
+}
+
 /// What effects of settings come to together, ns. NAT tracks connections itself, so `conntrack` costs nothing beside it.
 fn sum_ns(effects: &[(Option<&str>, f64)]) -> f64 {
     let has_nat = effects.iter().any(|(id, _)| *id == Some("nat"));
@@ -53,11 +63,16 @@ pub(super) fn is_distrusted(tried: &[Tried<'_>], found: &Found) -> bool {
     };
     let both = |one: &Tried<'_>| [one.compared(), one.confirmed_or_compared()];
     let mut placebos = tried.iter().filter(|one| one.is_placebo()).flat_map(both);
-    let mut columns = found.placebos.iter();
+    let mut others = found.placebos.iter();
+    let has_interval = |one: &SettingEffect| {
+        one.difference
+            .as_ref()
+            .is_some_and(|one| one.has_interval())
+    };
     let pairs = found.screen.iter().flat_map(|screen| &screen.interactions);
     let mut paired = pairs.flat_map(|pair| &pair.settings);
     !placebos.all(shows_nothing)
-        || columns.any(SettingEffect::is_different)
+        || others.any(|one| one.is_different() || !(one.screened || has_interval(one)))
         || paired.any(|setting| setting == PLACEBO)
 }
 
@@ -69,7 +84,7 @@ pub(super) fn confirm(
 ) -> Result<(), JobError> {
     let distrusted = is_distrusted(tried, found);
     let worth = tried.iter_mut().filter(|one| !distrusted && is_worth(one));
-    let mut worth: Vec<&mut Tried<'_>> = worth.collect();
+    let mut worth: Vec<&mut Tried<'_>> = worth.filter(|one| is_better(one).is_some()).collect();
     let (end, names) = (job.deadline(job.budget), NAMES.map(str::to_owned));
     let ids: Vec<&str> = worth.iter().filter_map(|one| one.id()).collect();
     worth.retain(|one| apart_from(one.id(), &ids).is_none());
@@ -82,11 +97,16 @@ pub(super) fn confirm(
     if !is_new || !has_time {
         return Ok(());
     }
+    let is_saved = |one: &&mut Tried<'_>| is_better(one) == Some(effect_ns(one) < 0.0);
+    let adds_up = job.tells_rate_by_cost() && worth.iter().all(is_saved);
     let effects = worth.iter().map(|one| (one.id(), effect_ns(one).abs()));
-    let saved = sum_ns(&effects.collect::<Vec<_>>());
+    let saved = adds_up.then(|| sum_ns(&effects.collect::<Vec<_>>()));
     let mut toggles = Vec::new();
-    for one in &mut worth {
-        let is_worse = effect_ns(one) > 0.0;
+    let is_worse: Vec<bool> = worth
+        .iter()
+        .map(|one| is_better(one) == Some(false))
+        .collect();
+    for (one, &is_worse) in worth.iter_mut().zip(&is_worse) {
         for mut toggle in std::mem::take(&mut one.toggles) {
             if is_worse {
                 toggle.exchange();
@@ -106,8 +126,8 @@ pub(super) fn confirm(
         Ok(together) => found.together = Some(together),
         Err(why) => found.not_together = Some(why),
     }
-    for (one, mut toggle) in worth.into_iter().zip(group.toggles) {
-        if effect_ns(one) > 0.0 {
+    for ((one, is_worse), mut toggle) in worth.into_iter().zip(is_worse).zip(group.toggles) {
+        if is_worse {
             toggle.exchange();
         }
         one.toggles.push(toggle);
@@ -116,7 +136,11 @@ pub(super) fn confirm(
 }
 
 /// What came of the turns, or why nothing can be told.
-fn told(group: &mut Tried<'_>, saved_ns: f64, better: Vec<String>) -> Result<Together, String> {
+fn told(
+    group: &mut Tried<'_>,
+    saved_ns: Option<f64>,
+    better: Vec<String>,
+) -> Result<Together, String> {
     if let Some(why) = group.refused.take() {
         return Err(why);
     }
@@ -144,14 +168,15 @@ fn told(group: &mut Tried<'_>, saved_ns: f64, better: Vec<String>) -> Result<Tog
         .iter()
         .filter_map(|turn| turn.overload.ns_per_frame);
     let ns = median(&ns.collect::<Vec<f64>>());
-    let predicted = ns.filter(|ns| *ns > saved_ns);
+    let predicted = ns.zip(saved_ns).filter(|(ns, saved)| ns > saved);
     let [others_trials, better_trials] = group.numbers();
     Ok(Together {
         better,
         others_fps: rates(others),
         better_fps: rates(best),
         difference: difference(&compared, Measure::Rate),
-        predicted_fps: predicted.map(|ns| (others.middle * ns / (ns - saved_ns)).round() as u64),
+        predicted_fps: predicted
+            .map(|(ns, saved)| (others.middle * ns / (ns - saved)).round() as u64),
         others_trials,
         better_trials,
     })
@@ -169,13 +194,13 @@ mod tests {
         for turns in &mut group.turns {
             turns.extend([Recorded::default(), Recorded::default()]);
         }
-        let why = told(&mut group, 0.0, Vec::new()).expect_err("no trial counts");
+        let why = told(&mut group, None, Vec::new()).expect_err("no trial counts");
         assert_eq!(
             why,
             "no trial of `together, the other levels` counts (2 taken): disturbed, or not overloaded"
         );
         group.refused = Some("nft: busy".to_owned());
-        let why = told(&mut group, 0.0, Vec::new()).expect_err("refused");
+        let why = told(&mut group, None, Vec::new()).expect_err("refused");
         assert_eq!(why, "nft: busy");
     }
 

@@ -98,9 +98,14 @@ impl<'bed> Tried<'bed> {
 
     /// The same, but its own pairs come before a screen: what is chosen as the largest of many is rather too large.
     pub fn confirmed_or_compared(&self) -> Option<Compared> {
+        let own = self.comparison.clone().filter(|_| self.has_own_interval());
+        own.map(Comparison::end).or_else(|| self.compared())
+    }
+
+    /// Whether its own pairs have an interval.
+    pub fn has_own_interval(&self) -> bool {
         let own = self.comparison.clone().map(Comparison::end);
-        let own = own.filter(|own| own.rate.or(own.cost).is_some());
-        own.or_else(|| self.compared())
+        own.is_some_and(|own| own.rate.or(own.cost).is_some())
     }
 
     /// Does something at each level in this order. A level that is refused ends the setting, not the run.
@@ -293,6 +298,10 @@ pub(super) fn apart_from<'a>(id: Option<&str>, others: &[&'a str]) -> Option<&'a
 
 /// What a screen says of a column, which has no pairs.
 pub(super) fn block_difference(compared: &Compared, measure: Measure) -> Difference {
+    let measure = match compared.rate {
+        Some(_) => measure,
+        None => Measure::Cost,
+    };
     Difference {
         pairs: None,
         ..difference(compared, measure)
