@@ -100,6 +100,9 @@ pub struct Check {
     pub least: Option<f64>,
     /// Greatest value with which the claim holds; none: there is no upper bound.
     pub most: Option<f64>,
+    /// The levels of a setting that the claim is about, the first one and the other; none: whichever were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<[String; 2]>,
 }
 
 /// A number of a run.

@@ -209,6 +209,7 @@ fn a_campaign_is_read_back() {
             of: Looked::StageGrowth("routing".to_owned()),
             least: Some(1.2),
             most: None,
+            levels: None,
         }),
         ..Statement::default()
     };

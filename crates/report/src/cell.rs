@@ -72,7 +72,9 @@ impl<'a> MeasuredCell<'a> {
         match self.state() {
             State::NotRun => self.line.not_run.clone(),
             State::Measured => None,
-            State::Disturbed => Some(said("the machine was too disturbed")),
+            State::Disturbed => Some(said(
+                "not all of it is known, most often for a disturbed machine",
+            )),
             State::Failed => Some(said("its run ended early")),
         }
     }

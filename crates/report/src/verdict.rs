@@ -173,7 +173,7 @@ fn numbers(check: &Check, run: &Run) -> Result<Vec<Number>, String> {
         Looked::CauseShare(cause) => cause_shares(run, cause),
         Looked::FibOctetsPerRoute => octets_per_route(run).map(one),
         Looked::OverloadShare => overload::shares(run),
-        Looked::SettingChange(id) => setting_change(run, id),
+        Looked::SettingChange(id) => setting_change(run, id, check.levels.as_ref()),
     }
 }
 
@@ -189,8 +189,13 @@ fn rate_changes(run: &Run) -> Result<Vec<Number>, String> {
     some(each, "the run has no comparison")
 }
 
-/// What a setting changes of the rate, from its first level to its second, where its placebo shows nothing.
-fn setting_change(run: &Run, id: &str) -> Result<Vec<Number>, String> {
+/// What a setting changes of the rate, from its first level to its second, where its placebo shows nothing. A claim may be
+/// of two levels; which of them came first in the run is no matter.
+fn setting_change(
+    run: &Run,
+    id: &str,
+    levels: Option<&[String; 2]>,
+) -> Result<Vec<Number>, String> {
     let mut all =
         (run.effects.iter()).flat_map(|line| line.effects.iter().map(move |effect| (line, effect)));
     let found = all.find(|(_, effect)| effect.setting == id);
@@ -201,8 +206,29 @@ fn setting_change(run: &Run, id: &str) -> Result<Vec<Number>, String> {
     let own = effect.confirmed.as_ref().filter(|own| own.has_interval());
     let difference = own.or(effect.difference.as_ref());
     let value = change(difference.ok_or("nothing was compared")?)?;
-    let name = Some(effect.title());
+    let (measured, name) = ([&effect.from, &effect.to], effect.title());
+    let value = match levels {
+        Some([from, to]) if measured == [to, from] => exchanged(value),
+        Some([from, to]) if measured != [from, to] => {
+            return Err(format!("the claim is of `{to}` against `{from}`: {name}"));
+        }
+        _ => value,
+    };
+    let name = Some(match levels {
+        Some([from, to]) => format!("{id} `{to}` against `{from}`"),
+        None => name,
+    });
     Ok(vec![Number { name, value }])
+}
+
+/// A change from the second level to the first, as a share.
+fn exchanged(change: Interval<f64>) -> Interval<f64> {
+    let other = |share: f64| 1.0 / (1.0 + share) - 1.0;
+    Interval {
+        low: other(change.high),
+        median: other(change.median),
+        high: other(change.low),
+    }
 }
 
 /// What is undecided stays so, but for an interval around 0, which is only too wide: it may still lie wholly outside the

@@ -126,6 +126,7 @@ struct Claim {
     published: String,
     of: Option<String>,
     name: Option<String>,
+    levels: Option<[String; 2]>,
     least: Option<f64>,
     most: Option<f64>,
     by_construction: Option<String>,
@@ -335,7 +336,16 @@ impl Cell {
             return Err(format!("least = {least} is more than most = {most}"));
         }
         let (of, (least, most)) = (looked(claim)?, bounds);
-        Ok(Some(Check { of, least, most }))
+        let levels = claim.levels.clone();
+        if levels.is_some() && !matches!(of, Looked::SettingChange(_)) {
+            return Err("levels are of a setting: of = \"setting_change\"".to_owned());
+        }
+        Ok(Some(Check {
+            of,
+            least,
+            most,
+            levels,
+        }))
     }
 }
 

@@ -14,7 +14,12 @@ fn around(median: f64, half: f64) -> Interval<f64> {
 }
 
 fn check(of: Looked, least: Option<f64>, most: Option<f64>) -> Option<Check> {
-    Some(Check { of, least, most })
+    Some(Check {
+        of,
+        least,
+        most,
+        levels: None,
+    })
 }
 
 /// A cell with this claim, after a run without failure.
@@ -110,6 +115,29 @@ fn a_settings_change_is_judged_beside_its_placebo() {
     assert_eq!((verdict, why.as_str()), (Verdict::Holds, words));
     let (verdict, _) = judged(vec![calm.clone(), costly.clone()]);
     assert_eq!(verdict, Verdict::DoesNotHold);
+    let of_levels = |from: &str, to: &str| {
+        let mut line = line.clone();
+        let check = line.claim.as_mut().and_then(|claim| claim.check.as_mut());
+        check.expect("a check").levels = Some([from, to].map(str::to_owned));
+        let mut run = Run::new("run");
+        run.effects.push(EffectsLine {
+            effects: vec![calm.clone(), costly.clone()],
+            ..EffectsLine::default()
+        });
+        judge(&line, Some(&run))
+    };
+    let (verdict, why) = of_levels("300", "3000");
+    assert_eq!(verdict, Verdict::DoesNotHold);
+    assert!(
+        why.starts_with("netdev_budget `3000` against `300`: +13.6 %"),
+        "{why}"
+    );
+    let (verdict, why) = of_levels("300", "600");
+    assert_eq!(verdict, Verdict::CannotTell);
+    assert!(
+        why.starts_with("the claim is of `600` against `300`"),
+        "{why}"
+    );
     let acting = effect("placebo", &slower(-0.05, 0.01));
     let denied = SettingEffect {
         confirmed: Some(alike),
