@@ -12,9 +12,9 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "Examples:\n  \
     mpps tune measure --only rp_filter,conntrack,forward_rules,gro\n  \
-    mpps tune measure --group netfilter --budget 5m\n  \
-    mpps tune measure --screen --budget 15m --record screen.jsonl\n  \
-    mpps tune measure --screen --budget 15m --resume screen.jsonl    goes on where that was killed\n  \
+    mpps tune measure --group netfilter --budget 15m\n  \
+    mpps tune measure --screen --only rp_filter,conntrack,nat --record screen.jsonl\n  \
+    mpps tune measure --screen --only rp_filter,conntrack,nat --resume screen.jsonl    goes on where that was killed\n  \
     mpps tune measure --dry-run                            what would be measured, and what is inert here";
 
 /// Arguments of `mpps tune measure`.
@@ -36,8 +36,8 @@ pub struct MeasureSettingsArgs {
     /// Time for all turns (30s, 2m); it ends earlier when all is known [default: enough for 40 pairs of each setting]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Span>,
-    /// Switch about half of the settings in each turn, by a design of Plackett and Burman with fold-over. This measures
-    /// more settings in less time, and the result names pairs that do not add
+    /// Switch about half of the settings in each turn, by a design of Plackett and Burman with fold-over. The result names
+    /// pairs that do not add. This saves time where most settings can stand in the screen; --dry-run prints the time
     #[arg(long)]
     pub screen: bool,
     /// After all turns, profile each setting that was found to act, at both levels. The result says what each stage takes

@@ -133,7 +133,10 @@ fn items(text: &mut String, some: &[&Standing], profile: Profile, measured: &[Ef
                 number::frame(&line.frame)
             );
         }
-        for (label, said) in [("Risk", row.risk), ("Interrupts", row.disrupts)] {
+        for (label, said) in [
+            ("Risk", row.risk),
+            ("Stops meanwhile, or needs", row.disrupts),
+        ] {
             if !matches!(said, "" | LOW) {
                 let _ = writeln!(text, "  - {label}: {}", sentence(said));
             }
