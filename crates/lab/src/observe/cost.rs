@@ -130,6 +130,12 @@ fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
         (cpu.samples_due, cpu.samples) = (Some(seen.expected), seen.got);
         let mut stages: BTreeMap<Stage, u64> = BTreeMap::new();
         let mut others = 0.0;
+        // An idle CPU counts no cycles, so samples are due only of the rest.
+        let time_share = match profile.clock {
+            SamplingClock::Cycles => 1.0 - cpu.idle_share(),
+            SamplingClock::Timer => 1.0,
+        };
+        let share = time_share / seen.expected.max(1.0);
         for sample in &found.samples {
             let stack = names(profile, &sample.stack);
             let calls = |any: &[&str]| stack.iter().any(|name| any.contains(name));
@@ -140,7 +146,6 @@ fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
             } else if sample.task != 0 && !calls(&SOFT) {
                 let name = profile.tasks.get(&sample.task);
                 let name = name.map_or("tasks that have ended", String::as_str);
-                let share = 1.0 / seen.expected.max(1.0);
                 *tasks.entry(name).or_default() += share;
                 others += share;
             }
@@ -189,10 +194,10 @@ fn seen(watched: &Watched) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{CpuProfile, SymbolId};
+    use crate::profile::{CpuProfile, Segment, SymbolId};
 
-    #[test]
-    fn a_process_that_has_ended_is_told() {
+    /// CPU 1 with three samples, of all that were due.
+    fn profile(clock: SamplingClock) -> Profile {
         let sample = |task| Sample {
             time_ns: 1_500,
             weight: 100,
@@ -201,8 +206,8 @@ mod tests {
             ip: 0,
             stack: [SymbolId::USER].into(),
         };
-        let profile = Profile {
-            clock: SamplingClock::Timer,
+        Profile {
+            clock,
             from_ns: 1_000,
             to_ns: 2_000,
             cpus: vec![CpuProfile {
@@ -210,11 +215,22 @@ mod tests {
                 samples: vec![sample(7), sample(8), sample(8)],
                 lost: 0,
                 throttled: 0,
-                segments: Vec::new(),
+                segments: vec![Segment {
+                    asked_ns: 1_000,
+                    set_ns: 1_000,
+                    to_ns: 2_000,
+                    period: 100,
+                    counted: Some(350),
+                }],
             }],
             names: vec!["[unknown]".into(), "[user]".into()],
             tasks: BTreeMap::from([(7, "lives".to_owned())]),
-        };
+        }
+    }
+
+    #[test]
+    fn a_process_that_has_ended_is_told() {
+        let profile = profile(SamplingClock::Timer);
         let mut watched = Watched {
             cpus: vec![WatchedCpu {
                 cpu: 1,
@@ -228,6 +244,26 @@ mod tests {
             names.collect::<Vec<_>>(),
             ["tasks that have ended", "lives"]
         );
+    }
+
+    #[test]
+    fn samples_of_cycles_are_of_busy_time() {
+        let mut watched = Watched {
+            cpus: vec![WatchedCpu {
+                cpu: 1,
+                ledger: Some(CpuLedger {
+                    idle_share: 0.7,
+                    other_task_share: 0.3,
+                    ..CpuLedger::default()
+                }),
+                ..WatchedCpu::default()
+            }],
+            ..Watched::default()
+        };
+        sort(&mut watched, &profile(SamplingClock::Cycles));
+        let shares = watched.tasks.iter().map(|task| task.cpu_share);
+        assert!((shares.sum::<f64>() - 0.3).abs() < 1e-9);
+        assert!(watched.lacks.is_empty(), "{:?}", watched.lacks);
     }
 
     #[test]
