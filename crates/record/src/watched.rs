@@ -121,6 +121,9 @@ pub struct WatchedLink {
     pub tx_frames: u64,
     /// Frames lost while receiving: dropped, missed and erroneous ones.
     pub rx_drops: u64,
+    /// Frames that found its ring full: `missed`, `over` and `fifo` errors. Missing where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rx_ring_drops: Option<u64>,
     /// Frames lost while sending.
     pub tx_drops: u64,
     /// Its queues, where its driver counts their frames.

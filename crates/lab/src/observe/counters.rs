@@ -102,6 +102,9 @@ fn interfaces() -> Result<Vec<WatchedLink>> {
             rx_frames: stats.rx_packets,
             tx_frames: stats.tx_packets,
             rx_drops: stats.rx_dropped + stats.rx_errors + stats.rx_missed_errors,
+            rx_ring_drops: Some(
+                stats.rx_missed_errors + stats.rx_over_errors + stats.rx_fifo_errors,
+            ),
             tx_drops: stats.tx_dropped + stats.tx_errors,
         });
     }
@@ -154,6 +157,7 @@ fn added(link: &WatchedLink, before: &[WatchedLink]) -> WatchedLink {
         rx_frames: since(|link| link.rx_frames),
         tx_frames: since(|link| link.tx_frames),
         rx_drops: since(|link| link.rx_drops),
+        rx_ring_drops: Some(since(|link| link.rx_ring_drops.unwrap_or(0))).filter(|lost| *lost > 0),
         tx_drops: since(|link| link.tx_drops),
         ..link.clone()
     }

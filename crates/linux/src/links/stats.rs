@@ -33,6 +33,8 @@ pub struct LinkStats {
     pub rx_missed_errors: u64,
     /// Frames dropped because the receiver's queue was full.
     pub rx_over_errors: u64,
+    /// The same, in other drivers.
+    pub rx_fifo_errors: u64,
     /// Frames dropped because nobody wanted them.
     pub rx_nohandler: u64,
 }
@@ -58,6 +60,7 @@ pub fn stats(name: &str) -> Result<LinkStats> {
                 multicast: s.multicast,
                 rx_missed_errors: s.rx_missed_errors,
                 rx_over_errors: s.rx_over_errors,
+                rx_fifo_errors: s.rx_fifo_errors,
                 rx_nohandler: s.rx_nohandler,
             }),
             _ => None,
