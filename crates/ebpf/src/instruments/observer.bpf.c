@@ -14,6 +14,8 @@
 #define COMM_OCTETS 16
 /* include/linux/sched.h */
 #define PF_KTHREAD 0x00200000
+/* include/linux/sched/prio.h: tasks below are real-time or deadline tasks. */
+#define MAX_RT_PRIO 100
 /* include/linux/interrupt.h */
 #define NET_TX_SOFTIRQ 2
 #define NET_RX_SOFTIRQ 3
@@ -26,6 +28,7 @@ struct sched_entity {
 struct task_struct {
 	unsigned int flags;
 	int pid;
+	int prio;
 	char comm[COMM_OCTETS];
 	struct sched_entity se;
 } __attribute__((preserve_access_index));
@@ -118,14 +121,18 @@ static __always_inline u64 soft(unsigned int vec_nr)
 	return vec_nr == NET_RX_SOFTIRQ || vec_nr == NET_TX_SOFTIRQ ? NET_SOFTIRQ : OTHER_SOFTIRQ;
 }
 
-/* How long a task ran since it came, by the scheduler's account. A real-time task has none. */
+/*
+ * How long a task ran since it came, by the scheduler's account. A real-time task has none: what it shows is left
+ * from a time when it was no real-time task.
+ */
 static __always_inline u64 slice_ns(const struct task_struct *task)
 {
 	u64 before = task->se.prev_sum_exec_runtime, after = task->se.sum_exec_runtime;
+	int prio = task->prio;
 
-	/* Both are read before the branch: the verifier refuses loads that the compiler has merged. */
-	asm volatile("" : "+r"(before), "+r"(after));
-	return before && after > before ? after - before : 0;
+	/* All are read before the branch: the verifier refuses loads that the compiler has merged. */
+	asm volatile("" : "+r"(before), "+r"(after), "+r"(prio));
+	return prio >= MAX_RT_PRIO && before && after > before ? after - before : 0;
 }
 
 static __always_inline u64 current_kind(void)
