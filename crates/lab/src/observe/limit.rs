@@ -10,7 +10,7 @@ const OTHERS: f64 = 0.2;
 /// A hypervisor that takes more is named.
 const STOLEN: f64 = 0.05;
 
-/// More of the frames dropped than this are named beside the limit.
+/// More drops by frames in than this are named beside the limit. A drop is a packet, in which GRO may have merged frames.
 const DROPPED: f64 = 0.01;
 /// A backlog or a ring that lost less of its frames is no limit.
 const LOST: f64 = 0.001;
@@ -27,14 +27,15 @@ pub fn in_words(watched: &Watched) -> (String, bool) {
 }
 
 fn dropped(watched: &Watched) -> String {
-    let frames: u64 = watched.drops.iter().map(|drop| drop.frames).sum();
-    let share = frames as f64 / watched.rx_frames.max(1) as f64;
-    let is_traffic = watched.rx_frames >= FRAMES_MIN;
+    let packets: u64 = watched.drops.iter().map(|drop| drop.frames).sum();
+    let frames = watched.rx_frames;
+    let share = packets as f64 / frames.max(1) as f64;
+    let is_traffic = frames >= FRAMES_MIN;
     let most = (watched.drops.first()).filter(|_| is_traffic && share > DROPPED);
     most.map_or_else(String::new, |drop| {
         let link = drop.link.as_deref().unwrap_or("no interface");
-        let (share, reason) = (share * 100.0, &drop.reason);
-        format!("; {share:.0} drops for 100 frames in, most at {link} for {reason}")
+        let reason = &drop.reason;
+        format!("; {packets} packets were dropped while {frames} frames came in, most at {link} for {reason}")
     })
 }
 
@@ -211,7 +212,8 @@ mod tests {
             ..Watched::default()
         };
         let (words, is_limit) = in_words(&watched);
-        let told = "; 10 drops for 100 frames in, most at eth0 for IP_INNOROUTES";
+        let told =
+            "; 100 packets were dropped while 1000 frames came in, most at eth0 for IP_INNOROUTES";
         assert!(words.ends_with(told) && !is_limit, "{words}");
         watched.drops = vec![drop(9)];
         assert!(in_words(&watched).0.ends_with("idle"));
