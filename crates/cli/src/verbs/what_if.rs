@@ -77,13 +77,19 @@ fn basis(runs: &[&Run], asked: &WhatIf) -> Result<(Basis, String, Vec<String>)> 
     Ok((basis, from, warned))
 }
 
-/// The lowest place of the first of these sweeps, each with its fit.
+/// The lowest place of the first of these sweeps, each with its fit. Of an axis the first sweep counts.
 fn swept(
-    fitted: Vec<(Fit, &SweepPoint)>,
+    mut fitted: Vec<(Fit, &SweepPoint)>,
     hertz: Option<f64>,
     asked: &WhatIf,
     warned: Vec<String>,
 ) -> Result<(Basis, String, Vec<String>)> {
+    let mut axes = Vec::new();
+    fitted.retain(|(fit, _)| {
+        let is_first = !axes.contains(&fit.axis);
+        axes.push(fit.axis);
+        is_first
+    });
     let (fit, point) = fitted.first().context("a fit")?;
     let is_fitted = |axis: Axis| fitted.iter().any(|(fit, _)| fit.axis == axis);
     // What speaks against a fit says nothing of a measured cost.
@@ -245,9 +251,9 @@ mod tests {
         );
     }
 
-    #[test]
-    fn without_an_axis_the_point_costs_what_it_did() {
-        let point = |value: f64, ns: f64| SweepPoint {
+    /// A place of a sweep, with this cost.
+    fn point(value: f64, ns: f64) -> SweepPoint {
+        SweepPoint {
             value,
             frame: "64".to_owned(),
             cores: 1,
@@ -269,23 +275,45 @@ mod tests {
                 ..ProfiledLoad::default()
             },
             ..SweepPoint::default()
-        };
+        }
+    }
+
+    fn sweep(axis: &str, points: Vec<SweepPoint>) -> Run {
         let mut run = Run::default();
         run.add(SweepLine {
-            axis: "frame".to_owned(),
-            points: vec![
-                point(64.0, 342.0),
-                point(512.0, 900.0),
-                point(1_518.0, 1_000.0),
-            ],
+            axis: axis.to_owned(),
+            points,
             ..SweepLine::default()
         });
+        run
+    }
+
+    fn asked(places: &[(Axis, f64)]) -> WhatIf {
+        WhatIf {
+            hertz: None,
+            places: places.to_vec(),
+        }
+    }
+
+    #[test]
+    fn an_axis_that_was_swept_twice_counts_once() {
+        let swept = |places: [f64; 3]| sweep("frame", places.map(|at| point(at, at)).to_vec());
+        let (old, new) = (
+            swept([64.0, 128.0, 256.0]),
+            swept([512.0, 1_024.0, 1_518.0]),
+        );
+        let (basis, ..) = basis(&[&old, &new], &WhatIf::default()).expect("a fit");
+        let places: Vec<f64> = basis.fits.iter().map(|(_, at)| *at).collect();
+        assert_eq!(places, [512.0]);
+    }
+
+    #[test]
+    fn without_an_axis_the_point_costs_what_it_did() {
+        let points = [(64.0, 342.0), (512.0, 900.0), (1_518.0, 1_000.0)];
+        let points = points.map(|(value, ns)| point(value, ns)).to_vec();
+        let run = sweep("frame", points);
         let from = |places: &[(Axis, f64)]| {
-            let asked = WhatIf {
-                hertz: None,
-                places: places.to_vec(),
-            };
-            let (basis, from, _) = basis(&[&run], &asked).expect("a fit");
+            let (basis, from, _) = basis(&[&run], &asked(places)).expect("a fit");
             (basis.frame_ns[1], from)
         };
         let (ns, how) = from(&[(Axis::Cores, 8.0)]);

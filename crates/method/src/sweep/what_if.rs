@@ -21,7 +21,7 @@ pub struct Basis {
     pub cores: f64,
     /// Clock of its CPUs, Hz.
     pub hertz: Option<f64>,
-    /// Fits, each with the place of the measured point on its axis.
+    /// One fit for each axis, with the place of the measured point on it.
     pub fits: Vec<(Fit, f64)>,
 }
 
