@@ -93,7 +93,7 @@ fn swept(
     let (fit, point) = fitted.first().context("a fit")?;
     let is_fitted = |axis: Axis| fitted.iter().any(|(fit, _)| fit.axis == axis);
     // What speaks against a fit says nothing of a measured cost.
-    let (how, frame_ns, warned) = match asked.places.iter().any(|&(axis, _)| is_fitted(axis)) {
+    let (how, frame_ns, mut warned) = match asked.places.iter().any(|&(axis, _)| is_fitted(axis)) {
         true => ("fitted", fit_at(fit, point.value), warned),
         false => {
             let warned = beds_part(&point.load).into_iter().collect();
@@ -105,16 +105,42 @@ fn swept(
         place(fit.axis, point.value),
         number::frame(&point.frame)
     );
+    let cores = f64::from(point.cores);
+    let (first, point) = (fit.axis, *point);
+    let mut start = |(fit, lowest): (Fit, &SweepPoint)| {
+        let axis = fit.axis;
+        let at = match axis == first {
+            true => Some(lowest.value),
+            false => place_on(axis, point),
+        };
+        let is_asked = asked.places.iter().any(|(of, _)| *of == axis);
+        if at.is_none() && is_asked {
+            let (axis, lowest) = (axis.name(), lowest.value);
+            warned.push(format!(
+                "the measured point has no place on the axis {axis}, so {axis} starts from {lowest}"
+            ));
+        }
+        (fit, at.unwrap_or(lowest.value))
+    };
     let basis = Basis {
         frame_ns,
-        cores: f64::from(point.cores),
+        cores,
         hertz,
-        fits: fitted
-            .into_iter()
-            .map(|(fit, at)| (fit, at.value))
-            .collect(),
+        fits: fitted.into_iter().map(&mut start).collect(),
     };
     Ok((basis, from, warned))
+}
+
+/// Where a point lies on an axis that it was not swept over. `None`: its frames are a mix, or no routes were loaded.
+fn place_on(axis: Axis, point: &SweepPoint) -> Option<f64> {
+    let place = match axis {
+        Axis::Flows => point.flows.into(),
+        Axis::Destinations => point.destinations as f64,
+        Axis::Routes => point.routes as f64,
+        Axis::Frame => point.frame.parse().ok()?,
+        Axis::Cores => point.cores.into(),
+    };
+    (place > 0.0).then_some(place)
 }
 
 fn fit_at(fit: &Fit, value: f64) -> [f64; 3] {
@@ -305,6 +331,32 @@ mod tests {
         let (basis, ..) = basis(&[&old, &new], &WhatIf::default()).expect("a fit");
         let places: Vec<f64> = basis.fits.iter().map(|(_, at)| *at).collect();
         assert_eq!(places, [512.0]);
+    }
+
+    #[test]
+    fn each_axis_starts_from_the_measured_point() {
+        let point = |flows: u32, frame: &str, value: f64| SweepPoint {
+            flows,
+            frame: frame.to_owned(),
+            ..point(value, 500.0 + value)
+        };
+        let frames = [64.0, 512.0, 1_518.0];
+        let flows = [1.0, 64.0, 4_096.0];
+        let fits = |flows_then: u32, frame_then: &str| {
+            let points = frames.map(|at| point(flows_then, &at.to_string(), at));
+            let by_frame = sweep("frame", points.to_vec());
+            let points = flows.map(|at| point(at as u32, frame_then, at));
+            let by_flows = sweep("flows", points.to_vec());
+            let asked = asked(&[(Axis::Frame, 512.0), (Axis::Flows, 64.0)]);
+            let both = [[&by_flows, &by_frame], [&by_frame, &by_flows]];
+            both.map(|runs| {
+                let (basis, _, warned) = basis(&runs, &asked).expect("a fit");
+                (basis.fits[1].1, warned.len())
+            })
+        };
+        assert_eq!(fits(64, "512"), [(64.0, 0), (512.0, 0)]);
+        // Nobody knows these places.
+        assert_eq!(fits(0, "imix"), [(1.0, 1), (64.0, 1)]);
     }
 
     #[test]

@@ -237,6 +237,12 @@ fn a_what_if_is_a_range_with_its_assumptions() {
         .answer(&ask(None, &[(Axis::Destinations, 1e8)]))
         .expect("an answer");
     assert!(beyond.distrust[0].contains("extrapolation"));
+    // So is a start there.
+    let mut basis = basis;
+    basis.fits[0].1 = 1e8;
+    let from = ask(None, &[(Axis::Destinations, 1e6)]);
+    let from = basis.answer(&from).expect("an answer").distrust;
+    assert!(from[0].starts_with("destinations=100000000 is"), "{from:?}");
 }
 
 #[test]

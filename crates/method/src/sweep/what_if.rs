@@ -194,9 +194,9 @@ impl Answer {
             }
             (None, _) => format!("the cost follows {axis} along the measured line"),
         });
-        if there.beyond {
+        for (place, _) in [(at, here), (to, there)].iter().filter(|(_, is)| is.beyond) {
             self.distrust.push(format!(
-                "{axis}={to} is beyond all that was measured, so this is an extrapolation"
+                "{axis}={place} is beyond all that was measured, so this is an extrapolation"
             ));
         }
     }
