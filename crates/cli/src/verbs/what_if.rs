@@ -59,13 +59,13 @@ fn basis(runs: &[&Run], asked: &WhatIf) -> Result<(Basis, String, Vec<String>)> 
             "--what-if: the record has no cost of a frame: `mpps explain --sweep destinations` measures one"
         );
     };
-    let unsaturated = (line.limited_by != Some(LimitedBy::Dut)).then(|| {
-        "the router's CPU was not the limit when the cost was measured, and a frame may cost less where it is"
-            .to_owned()
-    });
     let doubts = line.doubts.iter().filter(|doubt| doubt.footnote.is_none());
     let doubts = doubts.map(|doubt| doubt.seen.clone());
-    let more = [unsaturated, burnt(line), beds_part(load)];
+    let more = [
+        unsaturated(line.limited_by.as_ref()),
+        burnt(line),
+        beds_part(load),
+    ];
     let warned = more.into_iter().flatten().chain(doubts).collect();
     let basis = Basis {
         frame_ns: ends(load.frame_ns),
@@ -96,7 +96,11 @@ fn swept(
     let (how, frame_ns, mut warned) = match asked.places.iter().any(|&(axis, _)| is_fitted(axis)) {
         true => ("fitted", fit_at(fit, point.value), warned),
         false => {
-            let warned = beds_part(&point.load).into_iter().collect();
+            let warned = [
+                unsaturated(point.limited_by.as_ref()),
+                beds_part(&point.load),
+            ];
+            let warned = warned.into_iter().flatten().collect();
             ("measured", ends(point.load.frame_ns), warned)
         }
     };
@@ -150,6 +154,14 @@ fn fit_at(fit: &Fit, value: f64) -> [f64; 3] {
 
 const fn ends(ns: Interval<f64>) -> [f64; 3] {
     [ns.low, ns.median, ns.high]
+}
+
+/// What wake-ups cost is in it.
+fn unsaturated(limited_by: Option<&LimitedBy>) -> Option<String> {
+    (limited_by != Some(&LimitedBy::Dut)).then(|| {
+        "the router's CPU was not the limit when the cost was measured, and a frame may cost less where it is"
+            .to_owned()
+    })
 }
 
 /// A planted cost is no router's.
@@ -283,6 +295,7 @@ mod tests {
             value,
             frame: "64".to_owned(),
             cores: 1,
+            limited_by: Some(LimitedBy::Dut),
             load: ProfiledLoad {
                 frame_ns: Interval {
                     low: ns - 1.0,
@@ -372,6 +385,13 @@ mod tests {
         assert_eq!((ns, how.as_str()), (342.0, "the measured cost at 64 B"));
         let (ns, how) = from(&[(Axis::Frame, 512.0)]);
         assert!(ns != 342.0 && how.contains("fitted"), "{ns}: {how}");
+        let mut idle = run.clone();
+        idle.sweeps[0].points[0].limited_by = Some(LimitedBy::Tester);
+        let warned = [&run, &idle].map(|run| {
+            let (_, _, warned) = basis(&[run], &asked(&[])).expect("a fit");
+            warned.len()
+        });
+        assert_eq!(warned, [0, 1]);
     }
 
     #[test]
