@@ -3,7 +3,9 @@
 use crate::terminal;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_method::sweep::{Answer, Axis, Basis, Fit, Measured, Memory, WhatIf};
-use mpps_record::{Interval, LimitedBy, ProfileLine, ProfiledLoad, Run, SweepLine, SweepPoint};
+use mpps_record::{
+    Interval, LimitedBy, ProfileLine, ProfiledLoad, Run, SweepLine, SweepPoint, Traffic,
+};
 use mpps_report::number;
 use serde_json::json;
 
@@ -40,12 +42,17 @@ fn basis(runs: &[&Run], asked: &WhatIf) -> Result<(Basis, String, Vec<String>)> 
     let warned = sweeps.iter().flat_map(|line| line.distrust.iter().cloned());
     let warned = warned.collect();
     if !fitted.is_empty() {
-        return swept(fitted, clock, asked, warned);
+        let begin = runs.iter().find(|run| !run.sweeps.is_empty());
+        let begin = begin.and_then(|run| run.begin.as_ref());
+        let ways = begin.map_or(1.0, |begin| directions(&begin.plan.traffic));
+        return swept(fitted, clock, ways, asked, warned);
     }
-    let profiles = runs.iter().flat_map(|run| &run.profiles);
-    let (watched, on_bed): (Vec<_>, Vec<_>) = profiles.partition(|line| line.watched.is_some());
-    let mut loads = (on_bed.iter()).filter_map(|line| Some((line, line.loads.first()?)));
-    let Some((line, load)) = loads.next() else {
+    let profiles = (runs.iter()).flat_map(|run| run.profiles.iter().map(move |line| (run, line)));
+    let (watched, on_bed): (Vec<_>, Vec<_>) =
+        profiles.partition(|(_, line)| line.watched.is_some());
+    let mut loads =
+        (on_bed.iter()).filter_map(|(run, line)| Some((run, line, line.loads.first()?)));
+    let Some((run, line, load)) = loads.next() else {
         ensure!(
             sweeps.is_empty(),
             "--what-if: the sweep in this record has no fit: `mpps show` says why"
@@ -70,6 +77,7 @@ fn basis(runs: &[&Run], asked: &WhatIf) -> Result<(Basis, String, Vec<String>)> 
     let basis = Basis {
         frame_ns: ends(load.frame_ns),
         cores: line.cpus.len().max(1) as f64,
+        flows: (run.begin.as_ref()).and_then(|begin| flows(&begin.plan.traffic)),
         hertz: clock,
         fits: Vec::new(),
     };
@@ -81,6 +89,7 @@ fn basis(runs: &[&Run], asked: &WhatIf) -> Result<(Basis, String, Vec<String>)> 
 fn swept(
     mut fitted: Vec<(Fit, &SweepPoint)>,
     hertz: Option<f64>,
+    ways: f64,
     asked: &WhatIf,
     warned: Vec<String>,
 ) -> Result<(Basis, String, Vec<String>)> {
@@ -129,6 +138,8 @@ fn swept(
     let basis = Basis {
         frame_ns,
         cores,
+        flows: (point.flows > 0)
+            .then(|| f64::from(point.flows) * point.destinations.max(1) as f64 * ways),
         hertz,
         fits: fitted.into_iter().map(&mut start).collect(),
     };
@@ -145,6 +156,17 @@ fn place_on(axis: Axis, point: &SweepPoint) -> Option<f64> {
         Axis::Cores => point.cores.into(),
     };
     (place > 0.0).then_some(place)
+}
+
+/// By ports and destinations, of all directions.
+fn flows(traffic: &Traffic) -> Option<f64> {
+    let destinations = traffic.destinations.as_ref();
+    let destinations = destinations.map_or(1, |drawn| drawn.distinct.max(1)) as f64;
+    (traffic.flows > 0).then(|| f64::from(traffic.flows) * destinations * directions(traffic))
+}
+
+const fn directions(traffic: &Traffic) -> f64 {
+    if traffic.bidirectional { 2.0 } else { 1.0 }
 }
 
 fn fit_at(fit: &Fit, value: f64) -> [f64; 3] {
@@ -190,16 +212,11 @@ fn place(axis: Axis, value: f64) -> String {
 }
 
 /// What holds for the answer beside what its own parts say.
-fn assumed(asked: &WhatIf, basis: &Basis) -> Vec<String> {
+fn assumed(asked: &WhatIf, basis: &Basis) -> Option<String> {
     let has_fit = |axis| basis.fits.iter().any(|(fit, _)| fit.axis == axis);
-    let places = || asked.places.iter();
-    let cores = places().rfind(|(axis, _)| *axis == Axis::Cores);
-    let cores = cores.map_or(basis.cores, |(_, to)| *to);
-    let busy = (cores > 1.0).then(|| format!("all {cores} cores are equally busy"));
-    let axes = places().filter(|(axis, _)| has_fit(*axis)).count();
+    let axes = asked.places.iter().filter(|(axis, _)| has_fit(*axis));
     let sum = "what the axes add is summed: none of them changes what another adds";
-    let sum = (axes > 1).then(|| sum.to_owned());
-    busy.into_iter().chain(sum).collect()
+    (axes.count() > 1).then(|| sum.to_owned())
 }
 
 /// The fit of a sweep, from its points, with their lowest place.
@@ -395,6 +412,27 @@ mod tests {
     }
 
     #[test]
+    fn flows_are_of_all_destinations_and_directions() {
+        let mut traffic = Traffic {
+            flows: 4,
+            bidirectional: true,
+            ..Traffic::default()
+        };
+        assert_eq!(flows(&traffic), Some(8.0));
+        traffic.flows = 0;
+        assert_eq!(flows(&traffic), None);
+        let swept = SweepPoint {
+            flows: 4,
+            destinations: 100,
+            ..point(64.0, 500.0)
+        };
+        let points = [swept, point(512.0, 500.0), point(1_518.0, 500.0)];
+        let run = sweep("frame", points.to_vec());
+        let (basis, ..) = basis(&[&run], &asked(&[])).expect("a fit");
+        assert_eq!(basis.flows, Some(400.0));
+    }
+
+    #[test]
     fn an_answer_in_json_has_the_schemas_version() {
         let asked = WhatIf::default();
         let (basis, from, _) = basis(&[&run(LimitedBy::Dut, None)], &asked).expect("a cost");
@@ -413,21 +451,13 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_over_cores_or_axes_is_assumed() {
+    fn a_sum_over_axes_is_assumed() {
         let (mut basis, ..) =
             basis(&[&run(LimitedBy::Dut, None)], &WhatIf::default()).expect("a cost");
-        let assumed = |basis: &Basis, places: &[(Axis, f64)]| {
-            let asked = WhatIf {
-                hertz: None,
-                places: places.to_vec(),
-            };
-            assumed(&asked, basis)
-        };
-        assert!(assumed(&basis, &[]).is_empty());
-        let eight = assumed(&basis, &[(Axis::Cores, 8.0)]);
-        assert_eq!(eight, ["all 8 cores are equally busy"]);
+        let assumed =
+            |basis: &Basis, places: &[(Axis, f64)]| assumed(&asked(places), basis).is_some();
         let both = [(Axis::Routes, 1e6), (Axis::Frame, 512.0)];
-        assert!(assumed(&basis, &both).is_empty());
+        assert!(!assumed(&basis, &both));
         let points = [64.0, 512.0, 1_518.0].map(|value| Measured {
             value,
             parts: vec![1_000.0 + value],
@@ -436,6 +466,6 @@ mod tests {
             let fit = Fit::new(axis, &points, &Memory::default()).expect("a fit");
             basis.fits.push((fit, 64.0));
         }
-        assert_eq!(assumed(&basis, &both).len(), 1);
+        assert!(assumed(&basis, &both));
     }
 }

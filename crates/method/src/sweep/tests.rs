@@ -205,6 +205,7 @@ fn basis() -> Basis {
     Basis {
         frame_ns: [ns - 10.0, ns, ns + 10.0],
         cores: 1.0,
+        flows: None,
         hertz: Some(2.4e9),
         fits: vec![(fit, 1.0)],
     }
@@ -243,6 +244,31 @@ fn a_what_if_is_a_range_with_its_assumptions() {
     let from = ask(None, &[(Axis::Destinations, 1e6)]);
     let from = basis.answer(&from).expect("an answer").distrust;
     assert!(from[0].starts_with("destinations=100000000 is"), "{from:?}");
+}
+
+#[test]
+fn a_flow_keeps_one_core_busy() {
+    let two = Basis {
+        cores: 2.0,
+        flows: Some(1.0),
+        ..basis()
+    };
+    let answer = |asked: &[(Axis, f64)]| {
+        let answer = two.answer(&ask(None, asked)).expect("an answer");
+        (answer.max_fps[1] * answer.frame_ns[1] / 1e9, answer.assumes)
+    };
+    let busy = |asked: &[(Axis, f64)]| answer(asked).0.round();
+    assert_eq!(busy(&[]), 1.0);
+    // Ten destinations are ten flows.
+    assert_eq!(busy(&[(Axis::Destinations, 10.0)]), 2.0);
+    assert_eq!(
+        busy(&[(Axis::Cores, 64.0), (Axis::Destinations, 10.0)]),
+        10.0
+    );
+    assert_eq!(busy(&[(Axis::Cores, 8.0)]), 8.0);
+    let told = |asked: &[(Axis, f64)]| answer(asked).1.join(" ");
+    assert!(told(&[]).contains("only 1 of the 2 cores"));
+    assert!(told(&[(Axis::Cores, 8.0)]).contains("enough flows: 1 measured"));
 }
 
 #[test]
@@ -313,6 +339,7 @@ fn a_place_too_far_is_answered_with_the_farthest() {
     let basis = Basis {
         frame_ns: [890.0, 900.0, 910.0],
         cores: 1.0,
+        flows: None,
         hertz: None,
         fits: vec![(fit, 1.0)],
     };
@@ -351,6 +378,7 @@ fn four_cores_are_a_line_over_those_beside_the_first() {
     let basis = Basis {
         frame_ns: [590.0, 600.0, 610.0],
         cores: 1.0,
+        flows: None,
         hertz: None,
         fits: vec![(fit, 1.0)],
     };

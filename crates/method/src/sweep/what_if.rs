@@ -19,6 +19,8 @@ pub struct Basis {
     pub frame_ns: [f64; 3],
     /// Cores of the router there.
     pub cores: f64,
+    /// Flows there, by ports and destinations, of all directions; `None` where nobody knows. Each has one core.
+    pub flows: Option<f64>,
     /// Clock of its CPUs, Hz.
     pub hertz: Option<f64>,
     /// One fit for each axis, with the place of the measured point on it.
@@ -130,7 +132,7 @@ impl Basis {
         // An empty sum is -0.
         let known = self.fits.iter().map(|(fit, at)| fit.memory_ns(*at));
         let mut memory_ns = known.fold(0.0, |sum, ns| sum + ns);
-        let mut cores = self.cores;
+        let (mut cores, mut flows) = (self.cores, self.flows);
         for &(axis, to) in &asked.places {
             let of_axis = self.fits.iter().find(|(fit, _)| fit.axis == axis);
             if axis == Axis::Cores {
@@ -139,6 +141,9 @@ impl Basis {
             match of_axis {
                 Some((fit, at)) => {
                     found.go(fit, *at, to);
+                    if axis.is_of_memory() {
+                        flows = flows.map(|flows| flows * to / at);
+                    }
                     memory_ns += fit.memory_ns(to) - fit.memory_ns(*at);
                 }
                 None if axis == Axis::Cores => {
@@ -160,7 +165,8 @@ impl Basis {
         if !(low > 0.0 && high <= 2.0 * middle) {
             return Err(CannotAnswer::TooWide(None));
         }
-        found.max_fps = [high, middle, low].map(|ns| cores * 1e9 / ns);
+        let busy = found.busy_cores(asked, cores, flows);
+        found.max_fps = [high, middle, low].map(|ns| busy * 1e9 / ns);
         found.assumes.push(
             "the router's CPU stays the limit, and not a NIC, a bus or the memory's bandwidth"
                 .to_owned(),
@@ -199,6 +205,27 @@ impl Answer {
                 "{axis}={place} is beyond all that was measured, so this is an extrapolation"
             ));
         }
+    }
+
+    /// Cores that have work: as many as there are flows, at most. To ask for cores alone is to ask for enough flows too.
+    fn busy_cores(&mut self, asked: &WhatIf, cores: f64, flows: Option<f64>) -> f64 {
+        let has = |is: fn(Axis) -> bool| asked.places.iter().any(|&(axis, _)| is(axis));
+        let has_enough = has(|axis| axis == Axis::Cores) && !has(Axis::is_of_memory);
+        let busy = match flows {
+            Some(flows) if !has_enough => flows.min(cores),
+            _ => cores,
+        };
+        let few = flows.filter(|flows| *flows < cores);
+        self.assumes.extend(match few {
+            Some(flows) if busy < cores => Some(format!(
+                "only {busy} of the {cores} cores are busy: one flow has one core, and there are {flows}"
+            )),
+            Some(flows) => Some(format!(
+                "all {cores} cores are equally busy, for which there are enough flows: {flows} measured"
+            )),
+            None => (cores > 1.0).then(|| format!("all {cores} cores are equally busy")),
+        });
+        busy
     }
 
     /// Another clock. The look-up's part is bound by memory. How much of the constant part waits for memory too, or for
