@@ -58,9 +58,22 @@ pub struct WatchedCpu {
     pub samples: u64,
     /// Sampled time of the network's work by its time in the ledger; null where that is not known.
     pub seen_share: Option<f64>,
+    /// In hard interrupts, by samples: the ledger counts that time as what they interrupt. Missing where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt_share: Option<f64>,
 }
 
 impl WatchedCpu {
+    /// Other tasks' part of its time, less what hard interrupts may have of it; 0 where that is not known.
+    #[must_use]
+    pub fn task_share(&self) -> f64 {
+        let counted = self
+            .ledger
+            .as_ref()
+            .map_or(0.0, |ledger| ledger.other_task_share);
+        (counted - self.interrupt_share.unwrap_or(0.0)).max(0.0)
+    }
+
     /// The network's part of its time; 0 where that is not known.
     #[must_use]
     pub fn network_share(&self) -> f64 {

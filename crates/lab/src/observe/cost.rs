@@ -14,6 +14,12 @@ const FOREIGN_MIN: f64 = 0.05;
 const SAMPLES_MIN: usize = 20;
 /// Shares of a CPU's time that are further apart disagree.
 const APART: f64 = 0.1;
+/// Hard interrupts with more of a CPU are told.
+const INTERRUPTED: f64 = 0.05;
+/// So many hard interrupts a second may take much of a CPU: 2 us each on a virtual machine.
+const MANY: f64 = 20_000.0;
+/// Where fewer of the samples came, they do not tell what interrupts take.
+const ENOUGH_CAME: f64 = 0.8;
 /// Tasks that are named.
 const TASKS_MAX: usize = 8;
 /// A task with less of a CPU is not named.
@@ -129,7 +135,7 @@ fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
         let seen = found.seen(profile.from_ns, profile.to_ns);
         (cpu.samples_due, cpu.samples) = (Some(seen.expected), seen.got);
         let mut stages: BTreeMap<Stage, u64> = BTreeMap::new();
-        let mut others = 0.0;
+        let (mut others, mut soft) = (0.0, 0.0);
         // An idle CPU counts no cycles, so samples are due only of the rest.
         let time_share = match profile.clock {
             SamplingClock::Cycles => 1.0 - cpu.idle_share(),
@@ -143,13 +149,19 @@ fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
                 let stage = stage::place(&stack, Router::OfHost).stage;
                 *stages.entry(stage).or_default() += sample.weight;
                 network.push(sample);
-            } else if sample.task != 0 && !calls(&SOFT) {
+            } else if calls(&SOFT) {
+                soft += share;
+            } else if sample.task != 0 {
                 let name = profile.tasks.get(&sample.task);
                 let name = name.map_or("tasks that have ended", String::as_str);
                 *tasks.entry(name).or_default() += share;
                 others += share;
             }
         }
+        cpu.interrupt_share = (profile.clock == SamplingClock::Timer)
+            .then(|| interrupted(cpu, soft))
+            .flatten();
+        watched.lacks.extend(interrupts(cpu, watched.time_ns));
         watched.lacks.extend(disagreement(cpu, others));
         let sampled_ns = stages.values().sum::<u64>() as f64;
         let most = stages.into_iter().max_by_key(|(_, weight)| *weight);
@@ -171,11 +183,41 @@ fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
     network
 }
 
-/// Ledger and samples count the time of other tasks apart. Where they are far apart, neither is to be trusted.
+/// What hard interrupts take. A timer's sample that falls due in one comes where interrupts are enabled again: in the soft
+/// interrupts that follow, before their work begins. The ledger tells how much of that is other soft interrupts.
+fn interrupted(cpu: &WatchedCpu, soft: f64) -> Option<f64> {
+    let ledger = cpu.ledger.as_ref()?;
+    let came = cpu.samples as f64 / cpu.samples_due.filter(|due| *due > 0.0)?;
+    (came >= ENOUGH_CAME).then(|| (soft - ledger.other_softirq_share).max(0.0))
+}
+
+/// What the ledger cannot tell of hard interrupts.
+fn interrupts(cpu: &WatchedCpu, time_ns: u64) -> Option<String> {
+    let a_second = cpu.interrupts as f64 * 1e9 / time_ns as f64;
+    let thousands = a_second / 1e3;
+    let has_idle = cpu.idle_share() > INTERRUPTED;
+    match cpu.interrupt_share.map(|share| share * 100.0) {
+        Some(percent) if percent > INTERRUPTED * 100.0 => Some(format!(
+            "CPU {}: hard interrupts take {percent:.0} % of its time by samples ({thousands:.0} thousand a second). The table \
+             counts that as the task or the idle time that they interrupt",
+            cpu.cpu
+        )),
+        None if has_idle && a_second > MANY => Some(format!(
+            "CPU {}: its idle time contains {thousands:.0} thousand hard interrupts a second, and too few samples came to tell \
+             what they take",
+            cpu.cpu
+        )),
+        _ => None,
+    }
+}
+
+/// Ledger and samples count the time of other tasks apart. Where they are far apart, neither is to be trusted; what hard
+/// interrupts have of it is known.
 fn disagreement(cpu: &WatchedCpu, sampled: f64) -> Option<String> {
     let counted = cpu.ledger.as_ref()?.other_task_share;
     let [counted_percent, sampled_percent] = [counted, sampled].map(|share| share * 100.0);
-    ((counted - sampled).abs() > APART).then(|| {
+    let is_apart = |counted: f64| (counted - sampled).abs() > APART;
+    (is_apart(counted) && is_apart(cpu.task_share())).then(|| {
         format!(
             "CPU {}: other tasks have {counted_percent:.0} % of its time by task switches, and {sampled_percent:.0} % by samples; do not trust its shares",
             cpu.cpu
@@ -267,6 +309,47 @@ mod tests {
     }
 
     #[test]
+    fn hard_interrupts_are_told_by_samples() {
+        let mut profile = profile(SamplingClock::Timer);
+        profile.names.push("handle_softirqs".into());
+        let cpu = &mut profile.cpus[0];
+        // At the edge of a soft interrupt, whatever task it interrupts.
+        cpu.samples[0].stack = [SymbolId(2)].into();
+        let mut watched = Watched {
+            time_ns: 1_000,
+            cpus: vec![WatchedCpu {
+                cpu: 1,
+                interrupts: 1,
+                ledger: Some(CpuLedger {
+                    net_softirq_share: 0.37,
+                    other_softirq_share: 0.03,
+                    other_task_share: 0.6,
+                    ..CpuLedger::default()
+                }),
+                ..WatchedCpu::default()
+            }],
+            ..Watched::default()
+        };
+        sort(&mut watched, &profile);
+        let found = watched.cpus[0].interrupt_share.expect("a share");
+        assert!((found - (1.0 / 3.0 - 0.03)).abs() < 1e-9, "{found}");
+        let told = "CPU 1: hard interrupts take 30 % of its time by samples (1000000 thousand a second). The table counts \
+                    that as the task or the idle time that they interrupt";
+        assert_eq!(watched.lacks, [told]);
+        profile.cpus[0].samples.truncate(1);
+        watched.lacks.clear();
+        watched.cpus[0]
+            .ledger
+            .as_mut()
+            .expect("a ledger")
+            .idle_share = 0.4;
+        sort(&mut watched, &profile);
+        assert_eq!(watched.cpus[0].interrupt_share, None, "too few samples");
+        let told = &watched.lacks[0];
+        assert!(told.contains("its idle time contains"), "{told}");
+    }
+
+    #[test]
     fn two_counts_of_other_tasks_must_agree() {
         let cpu = WatchedCpu {
             cpu: 1,
@@ -277,6 +360,17 @@ mod tests {
             ..WatchedCpu::default()
         };
         assert_eq!(disagreement(&cpu, 0.40), None);
+        let interrupted = WatchedCpu {
+            interrupt_share: Some(0.33),
+            ..cpu.clone()
+        };
+        assert_eq!(disagreement(&interrupted, 0.11), None);
+        assert_eq!(
+            disagreement(&interrupted, 0.46),
+            None,
+            "they interrupt idle time"
+        );
+        assert!(disagreement(&interrupted, 0.3).is_some());
         let told = disagreement(&cpu, 0.11).expect("a disagreement");
         assert!(
             told.contains("46 %") && told.contains("11 % by samples"),

@@ -62,8 +62,8 @@ fn all_full(watched: &Watched) -> impl Iterator<Item = &WatchedCpu> {
 }
 
 fn taken(watched: &Watched) -> Option<String> {
-    let cpu = all_full(watched).find(|cpu| other_tasks(cpu) > OTHERS)?;
-    let share = other_tasks(cpu) * 100.0;
+    let cpu = all_full(watched).find(|cpu| cpu.task_share() > OTHERS)?;
+    let share = cpu.task_share() * 100.0;
     Some(format!(
         "CPU {} is full, and tasks that are not the network's have {share:.0} % of it",
         cpu.cpu
@@ -125,12 +125,6 @@ fn time_left(watched: &Watched) -> String {
             ),
         }
     })
-}
-
-fn other_tasks(cpu: &WatchedCpu) -> f64 {
-    cpu.ledger
-        .as_ref()
-        .map_or(0.0, |ledger| ledger.other_task_share)
 }
 
 #[cfg(test)]
