@@ -4,7 +4,7 @@ use crate::comparison::Difference;
 use crate::other::Other;
 use crate::profile::ProfileChange;
 use crate::result::{Doubt, Interval};
-use crate::words::{Finding, ReceiverPlace};
+use crate::words::{Finding, ReceiverPlace, ToldBy};
 use serde::{Deserialize, Serialize};
 
 /// All settings of a run (`mpps tune measure`).
@@ -210,7 +210,9 @@ impl Together {
                     million(predicted)
                 );
             }
-            None => told += "; the sum of their effects predicts no rate",
+            None => {
+                told += "; the sum of their effects predicts no rate: it is more than a frame costs, or there are several CPUs"
+            }
         }
         told
     }
@@ -370,7 +372,13 @@ impl SettingEffect {
             return false;
         };
         let is_more = |one: &Difference| one.cost_ns.map(|ns| ns.median > 0.0);
-        let is_alike = own.finding == screened.finding && is_more(own) == is_more(screened);
+        // A screen that tells a cost alone is confirmed by a cost: the rate may be the same.
+        let is_seen = |cost: &Interval<f64>| cost.low * cost.high > 0.0;
+        let finds = match screened.told_by {
+            ToldBy::Cost => own.cost_ns.as_ref().is_some_and(is_seen),
+            ToldBy::Rate | ToldBy::Other(_) => own.finding == screened.finding,
+        };
+        let is_alike = finds && is_more(own) == is_more(screened);
         screened.finding == Finding::Different && !is_alike
     }
 
@@ -384,9 +392,12 @@ impl SettingEffect {
             true => setting.clone(),
             false => format!("{setting} `{to}` against `{from}`"),
         };
-        match &self.with {
-            Some(with) => format!("{levels} (with {with})"),
-            None => levels,
+        // A screen has two placebos of one name.
+        let beside = self.name.split_once(", ").filter(|_| self.placebo);
+        match (&self.with, beside) {
+            (Some(with), _) => format!("{levels} (with {with})"),
+            (None, Some((_, beside))) => format!("{levels}, {beside}"),
+            (None, None) => levels,
         }
     }
 }
@@ -481,6 +492,36 @@ mod tests {
         assert!(acted.finding(&slow).contains("showed 40 ns more"));
         let said = undecided.finding(&undecided.effects[1]);
         assert!(said.starts_with("no difference seen"), "{said}");
+        let beside = SettingEffect {
+            name: "A time-out, beside settings alone".to_owned(),
+            difference: Some(Difference::default()),
+            ..calm.effects[1].clone()
+        };
+        assert_eq!(
+            beside.title(),
+            "placebo `0` against `1`, beside settings alone"
+        );
+        let screened = SettingEffect {
+            screened: true,
+            ..slow.clone()
+        };
+        let mut blind = line(beside);
+        blind.screen = Some(Screen::default());
+        blind.effects.push(SettingEffect {
+            screened: true,
+            ..calm.effects[1].clone()
+        });
+        assert!(
+            blind.is_found(&screened) && !blind.is_found(&slow),
+            "turns have their own placebo"
+        );
+        let mut by_cost = screened;
+        by_cost.difference.as_mut().expect("one").told_by = ToldBy::Cost;
+        by_cost.confirmed = effect("conntrack", Finding::NoDifference, -205.0).difference;
+        assert!(
+            !by_cost.is_denied(),
+            "the rate does not move, and the cost does"
+        );
         let untold = line(SettingEffect {
             difference: None,
             ..restless.effects[1].clone()

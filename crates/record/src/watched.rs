@@ -64,9 +64,9 @@ pub struct WatchedCpu {
 }
 
 impl WatchedCpu {
-    /// Other tasks' part of its time, less what hard interrupts may have of it; 0 where that is not known.
+    /// The least that other tasks had of its time: less what hard interrupts may have of it; 0 where that is not known.
     #[must_use]
-    pub fn task_share(&self) -> f64 {
+    pub fn least_task_share(&self) -> f64 {
         let counted = self
             .ledger
             .as_ref()

@@ -73,7 +73,7 @@ impl<'a> MeasuredCell<'a> {
             State::NotRun => self.line.not_run.clone(),
             State::Measured => None,
             State::Disturbed => Some(said(
-                "not all of it is known, most often for a disturbed machine",
+                "not all of it is known, most often because the machine was disturbed",
             )),
             State::Failed => Some(said("its run ended early")),
         }

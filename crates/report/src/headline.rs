@@ -321,12 +321,13 @@ pub fn router_part(row: &ResultLine, cost: &FrameCost) -> String {
     }
 }
 
-/// The same in few characters, for a table: `225`, `< 22`, `>= 36`.
+/// The same in few characters, for a table: `225`, `< 22`, `>= 36`, `?`.
 #[must_use]
 pub fn short_router_part(row: &ResultLine, cost: &FrameCost) -> String {
     let router = &cost.router_ns;
     match least_router_ns(row, cost) {
-        Some(least) => format!(">= {least:.0}"),
+        Some(least) if least > 0.0 => format!(">= {least:.0}"),
+        Some(_) => "?".to_owned(),
         None if router.low > 0.0 => median(router).plain(),
         None => format!("< {:.0}", router.high.max(1.0).ceil()),
     }

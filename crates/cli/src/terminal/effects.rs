@@ -143,6 +143,9 @@ fn screened(screen: &Screen, columns: &[&SettingEffect], pairs: usize) -> String
         some => format!("{some} were found, and each may be"),
     };
     text += &match (pairs, screen.tells_interactions) {
+        (0, _) if !screen.interactions.is_empty() => {
+            " Whether two settings do not add nobody can tell: a placebo seemed to act.".to_owned()
+        }
         (0, true) => " No two settings were seen that do not add.".to_owned(),
         (0, false) => " Whether two settings do not add needs more blocks.".to_owned(),
         _ => format!(
@@ -173,7 +176,7 @@ fn sentence(line: &EffectsLine, effect: &SettingEffect) -> String {
         true => format!(" ({needs})"),
         false => format!(" (acts only with {needs})"),
     });
-    // Stages of an effect that nobody can tell would tell it.
+    // Without a finding, stages would still suggest one.
     let is_told = effect.by_stage.is_none() || line.is_found(effect);
     let parts = of_setting(effect).filter(|_| is_told);
     let parts = parts.map_or_else(String::new, |parts| format!(". {parts}"));

@@ -69,7 +69,7 @@ impl Report<'_> {
         text + &doubted(self.rows).lines(verbose) + &self.view.foot(self.run) + self.next()
     }
 
-    /// What tells why the router is the limit, and what moves it. Both need a bed of their own.
+    /// Names the verbs that explain and move the limit. Both need a bed of their own.
     fn next(&self) -> &'static str {
         let is_on_bed = matches!(self.run.map(|run| &run.bed), Some(Place::Namespaces(_)));
         let limit = Some(ForwardingLimit::RouterCpu);

@@ -30,20 +30,22 @@ pub fn show(runs: &[&Run], asked: &WhatIf, as_json: bool) -> Result<()> {
 /// costs what was measured, however well a line fits there.
 fn basis(runs: &[&Run], asked: &WhatIf) -> Result<(Basis, String, Vec<String>)> {
     let runs: Vec<&Run> = runs.iter().rev().copied().collect();
-    let sweeps: Vec<&SweepLine> = (runs.iter())
-        .flat_map(|run| &run.sweeps)
-        .filter(|line| !line.is_paper())
+    let sweeps: Vec<(&Run, &SweepLine)> = (runs.iter())
+        .flat_map(|run| run.sweeps.iter().map(move |line| (*run, line)))
+        .filter(|(_, line)| !line.is_paper())
         .collect();
     let clock = runs.iter().find_map(|run| {
         let mhz = run.begin.as_ref()?.facts.cpu.clock_mhz.known()?;
         Some(mhz * 1e6)
     });
-    let fitted: Vec<(Fit, &SweepPoint)> = sweeps.iter().filter_map(|line| fit(line)).collect();
-    let warned = sweeps.iter().flat_map(|line| line.distrust.iter().cloned());
+    let each = (sweeps.iter()).filter_map(|(run, line)| Some((*run, fit(line)?)));
+    let (of, fitted): (Vec<&Run>, Vec<(Fit, &SweepPoint)>) = each.unzip();
+    let warned = sweeps
+        .iter()
+        .flat_map(|(_, line)| line.distrust.iter().cloned());
     let warned = warned.collect();
-    if !fitted.is_empty() {
-        let begin = runs.iter().find(|run| !run.sweeps.is_empty());
-        let begin = begin.and_then(|run| run.begin.as_ref());
+    if let Some(first) = of.first() {
+        let begin = first.begin.as_ref();
         let ways = begin.map_or(1.0, |begin| directions(&begin.plan.traffic));
         return swept(fitted, clock, ways, asked, warned);
     }
@@ -138,8 +140,7 @@ fn swept(
     let basis = Basis {
         frame_ns,
         cores,
-        flows: (point.flows > 0)
-            .then(|| f64::from(point.flows) * point.destinations.max(1) as f64 * ways),
+        flows: flow_count(point.flows, point.destinations as f64, ways),
         hertz,
         fits: fitted.into_iter().map(&mut start).collect(),
     };
@@ -161,8 +162,13 @@ fn place_on(axis: Axis, point: &SweepPoint) -> Option<f64> {
 /// By ports and destinations, of all directions.
 fn flows(traffic: &Traffic) -> Option<f64> {
     let destinations = traffic.destinations.as_ref();
-    let destinations = destinations.map_or(1, |drawn| drawn.distinct.max(1)) as f64;
-    (traffic.flows > 0).then(|| f64::from(traffic.flows) * destinations * directions(traffic))
+    let destinations = destinations.map_or(1, |drawn| drawn.distinct) as f64;
+    flow_count(traffic.flows, destinations, directions(traffic))
+}
+
+/// `None`: the record does not say.
+fn flow_count(flows: u32, destinations: f64, ways: f64) -> Option<f64> {
+    (flows > 0).then(|| f64::from(flows) * destinations.max(1.0) * ways)
 }
 
 const fn directions(traffic: &Traffic) -> f64 {
@@ -178,7 +184,7 @@ const fn ends(ns: Interval<f64>) -> [f64; 3] {
     [ns.low, ns.median, ns.high]
 }
 
-/// What wake-ups cost is in it.
+/// Below saturation each wake-up serves fewer frames, so a frame costs more.
 fn unsaturated(limited_by: Option<&LimitedBy>) -> Option<String> {
     (limited_by != Some(&LimitedBy::Dut)).then(|| {
         "the router's CPU was not the limit when the cost was measured, and a frame may cost less where it is"

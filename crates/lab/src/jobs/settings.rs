@@ -282,7 +282,18 @@ pub fn measure(
 }
 
 fn refused(id: &'static str, why: Unmeasured) -> JobError {
-    let (Unmeasured::Inert(why) | Unmeasured::NotSwitched(why) | Unmeasured::Stays(why)) = why;
+    let why = match why {
+        Unmeasured::Inert(why) | Unmeasured::NotSwitched(why) => why,
+        Unmeasured::Stays(why) => return stays(id, &why),
+    };
+    JobError::Setting { id, why }
+}
+
+/// Every other setting would be measured on another bed.
+fn stays(id: &'static str, why: &str) -> JobError {
+    let why = format!(
+        "it cannot be put back, so later turns would be of another bed: {why} (leave it out: --only)"
+    );
     JobError::Setting { id, why }
 }
 
@@ -325,10 +336,10 @@ struct Found {
 }
 
 /// What each level forwards, then effects, then the better levels together.
-fn all(
-    tried: &mut [Tried<'_>],
+fn all<'bed>(
+    tried: &mut [Tried<'bed>],
     is_screen: bool,
-    job: &mut Job<'_, '_>,
+    job: &mut Job<'bed, '_>,
     found: &mut Found,
 ) -> Result<(), JobError> {
     for one in tried.iter_mut() {

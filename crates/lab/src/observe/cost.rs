@@ -14,8 +14,8 @@ const FOREIGN_MIN: f64 = 0.05;
 const SAMPLES_MIN: usize = 20;
 /// Shares of a CPU's time that are further apart disagree.
 const APART: f64 = 0.1;
-/// Hard interrupts with more of a CPU are told.
-const INTERRUPTED: f64 = 0.05;
+/// A part of a CPU that is told: of hard interrupts, or idle time that may be theirs.
+const TOLD: f64 = 0.05;
 /// So many hard interrupts a second may take much of a CPU: 2 us each on a virtual machine.
 const MANY: f64 = 20_000.0;
 /// Where fewer of the samples came, they do not tell what interrupts take.
@@ -135,13 +135,8 @@ fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
         let seen = found.seen(profile.from_ns, profile.to_ns);
         (cpu.samples_due, cpu.samples) = (Some(seen.expected), seen.got);
         let mut stages: BTreeMap<Stage, u64> = BTreeMap::new();
-        let (mut others, mut soft) = (0.0, 0.0);
-        // An idle CPU counts no cycles, so samples are due only of the rest.
-        let time_share = match profile.clock {
-            SamplingClock::Cycles => 1.0 - cpu.idle_share(),
-            SamplingClock::Timer => 1.0,
-        };
-        let share = time_share / seen.expected.max(1.0);
+        let (mut soft, mut idle) = (0_u64, 0_u64);
+        let mut by_task: BTreeMap<&str, u64> = BTreeMap::new();
         for sample in &found.samples {
             let stack = names(profile, &sample.stack);
             let calls = |any: &[&str]| stack.iter().any(|name| any.contains(name));
@@ -150,18 +145,31 @@ fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
                 *stages.entry(stage).or_default() += sample.weight;
                 network.push(sample);
             } else if calls(&SOFT) {
-                soft += share;
-            } else if sample.task != 0 {
+                soft += 1;
+            } else if sample.task == 0 {
+                idle += 1;
+            } else {
                 let name = profile.tasks.get(&sample.task);
                 let name = name.map_or("tasks that have ended", String::as_str);
-                *tasks.entry(name).or_default() += share;
-                others += share;
+                *by_task.entry(name).or_default() += 1;
             }
         }
+        let share = match profile.clock {
+            // An idle CPU counts no cycles unless it polls, so the other samples are of the rest.
+            SamplingClock::Cycles => {
+                (1.0 - cpu.idle_share()) / (seen.expected - idle as f64).max(1.0)
+            }
+            SamplingClock::Timer => 1.0 / seen.expected.max(1.0),
+        };
+        let others = by_task.values().sum::<u64>() as f64 * share;
+        for (name, samples) in by_task {
+            *tasks.entry(name).or_default() += samples as f64 * share;
+        }
         cpu.interrupt_share = (profile.clock == SamplingClock::Timer)
-            .then(|| interrupted(cpu, soft))
+            .then(|| interrupt_share(cpu, soft as f64 * share))
             .flatten();
-        watched.lacks.extend(interrupts(cpu, watched.time_ns));
+        let interrupts = interrupts_in_words(cpu, watched.time_ns);
+        watched.lacks.extend(interrupts);
         watched.lacks.extend(disagreement(cpu, others));
         let sampled_ns = stages.values().sum::<u64>() as f64;
         let most = stages.into_iter().max_by_key(|(_, weight)| *weight);
@@ -185,25 +193,25 @@ fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
 
 /// What hard interrupts take. A timer's sample that falls due in one comes where interrupts are enabled again: in the soft
 /// interrupts that follow, before their work begins. The ledger tells how much of that is other soft interrupts.
-fn interrupted(cpu: &WatchedCpu, soft: f64) -> Option<f64> {
+fn interrupt_share(cpu: &WatchedCpu, soft: f64) -> Option<f64> {
     let ledger = cpu.ledger.as_ref()?;
     let came = cpu.samples as f64 / cpu.samples_due.filter(|due| *due > 0.0)?;
     (came >= ENOUGH_CAME).then(|| (soft - ledger.other_softirq_share).max(0.0))
 }
 
 /// What the ledger cannot tell of hard interrupts.
-fn interrupts(cpu: &WatchedCpu, time_ns: u64) -> Option<String> {
+fn interrupts_in_words(cpu: &WatchedCpu, time_ns: u64) -> Option<String> {
     let a_second = cpu.interrupts as f64 * 1e9 / time_ns as f64;
     let thousands = a_second / 1e3;
-    let has_idle = cpu.idle_share() > INTERRUPTED;
+    let has_idle = cpu.idle_share() > TOLD;
     match cpu.interrupt_share.map(|share| share * 100.0) {
-        Some(percent) if percent > INTERRUPTED * 100.0 => Some(format!(
+        Some(percent) if percent > TOLD * 100.0 => Some(format!(
             "CPU {}: hard interrupts take {percent:.0} % of its time by samples ({thousands:.0} thousand a second). The table \
              counts that as the task or the idle time that they interrupt",
             cpu.cpu
         )),
         None if has_idle && a_second > MANY => Some(format!(
-            "CPU {}: its idle time contains {thousands:.0} thousand hard interrupts a second, and too few samples came to tell \
+            "CPU {}: its idle time contains {thousands:.0} thousand hard interrupts a second, and these samples cannot tell \
              what they take",
             cpu.cpu
         )),
@@ -216,8 +224,8 @@ fn interrupts(cpu: &WatchedCpu, time_ns: u64) -> Option<String> {
 fn disagreement(cpu: &WatchedCpu, sampled: f64) -> Option<String> {
     let counted = cpu.ledger.as_ref()?.other_task_share;
     let [counted_percent, sampled_percent] = [counted, sampled].map(|share| share * 100.0);
-    let is_apart = |counted: f64| (counted - sampled).abs() > APART;
-    (is_apart(counted) && is_apart(cpu.task_share())).then(|| {
+    let nearest = sampled.clamp(cpu.least_task_share(), counted);
+    ((nearest - sampled).abs() > APART).then(|| {
         format!(
             "CPU {}: other tasks have {counted_percent:.0} % of its time by task switches, and {sampled_percent:.0} % by samples; do not trust its shares",
             cpu.cpu
@@ -333,7 +341,7 @@ mod tests {
         sort(&mut watched, &profile);
         let found = watched.cpus[0].interrupt_share.expect("a share");
         assert!((found - (1.0 / 3.0 - 0.03)).abs() < 1e-9, "{found}");
-        let told = "CPU 1: hard interrupts take 30 % of its time by samples (1000000 thousand a second). The table counts \
+        let told = "CPU 1: hard interrupts take 30 % of its time by samples (1000 thousand a second). The table counts \
                     that as the task or the idle time that they interrupt";
         assert_eq!(watched.lacks, [told]);
         profile.cpus[0].samples.truncate(1);
@@ -370,7 +378,8 @@ mod tests {
             None,
             "they interrupt idle time"
         );
-        assert!(disagreement(&interrupted, 0.3).is_some());
+        assert_eq!(disagreement(&interrupted, 0.3), None, "they interrupt both");
+        assert!(disagreement(&interrupted, 0.01).is_some());
         let told = disagreement(&cpu, 0.11).expect("a disagreement");
         assert!(
             told.contains("46 %") && told.contains("11 % by samples"),

@@ -19,7 +19,7 @@ const FRAMES_MIN: u64 = 100;
 
 /// A sentence, and whether something is at its limit.
 pub fn in_words(watched: &Watched) -> (String, bool) {
-    let limits = [stolen, taken, full, overflowed, lost];
+    let limits = [stolen, interrupted, taken, full, overflowed, lost];
     let found = limits.iter().find_map(|limit| limit(watched));
     let is_limit = found.is_some();
     let limit = found.unwrap_or_else(|| time_left(watched));
@@ -61,9 +61,19 @@ fn all_full(watched: &Watched) -> impl Iterator<Item = &WatchedCpu> {
     watched.cpus.iter().filter(is_full)
 }
 
+fn interrupted(watched: &Watched) -> Option<String> {
+    let share = |cpu: &WatchedCpu| cpu.interrupt_share.unwrap_or(0.0);
+    let cpu = all_full(watched).find(|cpu| share(cpu) > OTHERS)?;
+    Some(format!(
+        "CPU {} is full, and hard interrupts have {:.0} % of it",
+        cpu.cpu,
+        share(cpu) * 100.0
+    ))
+}
+
 fn taken(watched: &Watched) -> Option<String> {
-    let cpu = all_full(watched).find(|cpu| cpu.task_share() > OTHERS)?;
-    let share = cpu.task_share() * 100.0;
+    let cpu = all_full(watched).find(|cpu| cpu.least_task_share() > OTHERS)?;
+    let share = cpu.least_task_share() * 100.0;
     Some(format!(
         "CPU {} is full, and tasks that are not the network's have {share:.0} % of it",
         cpu.cpu
@@ -98,9 +108,16 @@ fn is_much(lost: u64, taken: u64) -> bool {
 
 /// Frames of an unknown protocol, or with a wrong checksum, are dropped whatever the load is: only a full ring counts.
 fn lost(watched: &Watched) -> Option<String> {
-    let lost = |link: &&WatchedLink| {
-        link.counted && is_much(link.rx_ring_drops.unwrap_or(0), link.rx_frames)
+    // Some drivers count a full ring among all drops. Those that the stack made have a reason.
+    let at_ring = |link: &WatchedLink| {
+        let known = link.rx_ring_drops.unwrap_or(0);
+        let with_reason = (watched.drops.iter())
+            .filter(|drop| drop.link.as_ref() == Some(&link.name))
+            .map(|drop| drop.frames)
+            .sum();
+        known.max(link.rx_drops.saturating_sub(with_reason))
     };
+    let lost = |link: &&WatchedLink| link.counted && is_much(at_ring(link), link.rx_frames);
     let link = watched.links.iter().find(lost)?;
     let full = watched.cpus.iter().find(|cpu| !has_time(cpu));
     let why = full.map_or_else(
@@ -145,8 +162,13 @@ mod tests {
         }
     }
 
+    /// Of nine drops the others are of an unknown protocol.
     fn limit(cpus: &[WatchedCpu], ring_drops: u64) -> (String, bool) {
-        in_words(&Watched {
+        in_words(&with_drops(cpus, ring_drops))
+    }
+
+    fn with_drops(cpus: &[WatchedCpu], ring_drops: u64) -> Watched {
+        Watched {
             cpus: cpus.to_vec(),
             links: vec![WatchedLink {
                 name: "eth0".to_owned(),
@@ -156,8 +178,32 @@ mod tests {
                 rx_ring_drops: Some(ring_drops),
                 ..WatchedLink::default()
             }],
+            drops: vec![mpps_record::WatchedDrop {
+                link: Some("eth0".to_owned()),
+                reason: "UNHANDLED_PROTO".to_owned(),
+                function: None,
+                frames: 9 - ring_drops,
+            }],
             ..Watched::default()
-        })
+        }
+    }
+
+    #[test]
+    fn drops_without_a_reason_may_be_the_rings() {
+        let mut watched = with_drops(&[cpu(2, 0.3, 0.0)], 0);
+        watched.drops.clear();
+        let (words, is_limit) = in_words(&watched);
+        assert!(words.starts_with("eth0 lost frames") && is_limit, "{words}");
+    }
+
+    #[test]
+    fn interrupts_that_fill_a_cpu_are_the_limit() {
+        let interrupted = WatchedCpu {
+            interrupt_share: Some(0.33),
+            ..cpu(2, 0.55, 0.44)
+        };
+        let (words, _) = limit(&[interrupted], 0);
+        assert_eq!(words, "CPU 2 is full, and hard interrupts have 33 % of it");
     }
 
     #[test]

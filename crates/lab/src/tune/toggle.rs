@@ -92,15 +92,20 @@ impl<'bed> Toggle<'bed> {
             toggle.announce()?;
             toggle.change()
         });
-        // What could not be made goes as well, as far as it was made. A command that undoes what was never made may fail.
-        let left = toggle.leave();
-        match (tried.clone().and(left.clone()), kernel_lacks(row)) {
-            (Ok(()), _) => Ok(toggle),
-            (Err(said), _) if tried.is_ok() && left.is_err() => Err(Unmeasured::Stays(said)),
-            (Err(said), Some(part)) if !said.starts_with(NO_TOOL) => {
-                Err(Unmeasured::Inert(format!("this kernel has no {part}")))
+        // What could not be made goes as well, as far as it was made.
+        match (tried, toggle.leave()) {
+            (Ok(()), Ok(())) => Ok(toggle),
+            (Ok(()), Err(why)) => Err(Unmeasured::Stays(why)),
+            (Err(_), Err(why)) if matches!(toggle.way, Way::Values(_)) => {
+                Err(Unmeasured::Stays(why))
             }
-            (Err(said), _) => Err(Unmeasured::NotSwitched(said)),
+            // A command that undoes what was never made may fail.
+            (Err(said), _) => Err(match kernel_lacks(row) {
+                Some(part) if !said.starts_with(NO_TOOL) => {
+                    Unmeasured::Inert(format!("this kernel has no {part}"))
+                }
+                _ => Unmeasured::NotSwitched(said),
+            }),
         }
     }
 
@@ -284,7 +289,7 @@ impl<'bed> Toggle<'bed> {
         }
     }
 
-    /// What cannot be taken back stays changed, so that who leaves the bed tries again and learns of it.
+    /// A failed undo stays marked, so that `leave` tries again and reports it.
     fn restore(&mut self) -> Result<(), String> {
         let restored = match &mut self.way {
             Way::Commands { off, .. } => run(self.bed, off),
@@ -307,15 +312,23 @@ impl<'bed> Toggle<'bed> {
 }
 
 /// What the bed has and the other level, where they differ: a setting may have several places, and some hold the other
-/// level already.
+/// level already. Places that differ among themselves are all named: `1/2`.
 fn levels_of(changes: &[(String, SettingChange)]) -> Result<[String; 2], String> {
-    let mut differing = changes
-        .iter()
-        .filter(|(before, change)| !change.setting.is_same(&change.value, before));
-    let (before, change) = differing
-        .next()
-        .ok_or("it has no place here that changes")?;
-    Ok([before.clone(), change.value.clone()])
+    let mut levels: [Vec<&str>; 2] = [Vec::new(), Vec::new()];
+    let differs = |(before, change): &&(String, SettingChange)| {
+        !change.setting.is_same(&change.value, before)
+    };
+    for (before, change) in changes.iter().filter(differs) {
+        for (level, value) in levels.iter_mut().zip([before, &change.value]) {
+            if !level.contains(&value.as_str()) {
+                level.push(value);
+            }
+        }
+    }
+    match levels[0].is_empty() {
+        true => Err("it has no place here that changes".to_owned()),
+        false => Ok(levels.map(|level| level.join("/"))),
+    }
 }
 
 /// The setting that has to be on at both levels.
@@ -380,6 +393,8 @@ mod tests {
         };
         let mixed = [place("all", "0"), place("mB", "2"), place("mC", "2")];
         assert_eq!(levels_of(&mixed), Ok(["2", "0"].map(str::to_owned)));
+        let apart = [place("all", "1"), place("mB", "2"), place("mC", "2")];
+        assert_eq!(levels_of(&apart), Ok(["1/2", "0"].map(str::to_owned)));
         assert!(levels_of(&mixed[..1]).is_err(), "nothing changes");
     }
 }

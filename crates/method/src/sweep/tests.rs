@@ -268,7 +268,9 @@ fn a_flow_keeps_one_core_busy() {
     assert_eq!(busy(&[(Axis::Cores, 8.0)]), 8.0);
     let told = |asked: &[(Axis, f64)]| answer(asked).1.join(" ");
     assert!(told(&[]).contains("only 1 of the 2 cores"));
-    assert!(told(&[(Axis::Cores, 8.0)]).contains("enough flows: 1 measured"));
+    assert!(
+        told(&[(Axis::Cores, 8.0)]).contains("enough flows for that are assumed, but 1 measured")
+    );
 }
 
 #[test]

@@ -221,7 +221,7 @@ impl Answer {
                 "only {busy} of the {cores} cores are busy: one flow has one core, and there are {flows}"
             )),
             Some(flows) => Some(format!(
-                "all {cores} cores are equally busy, for which there are enough flows: {flows} measured"
+                "all {cores} cores are equally busy: enough flows for that are assumed, but {flows} measured"
             )),
             None => (cores > 1.0).then(|| format!("all {cores} cores are equally busy")),
         });

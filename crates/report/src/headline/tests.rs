@@ -450,3 +450,48 @@ fn other_states_of_the_machine_are_told() {
                     at overload in other states of the machine (75 % of the undisturbed time); 1.38";
     assert!(told.starts_with(expected), "{told}");
 }
+
+#[test]
+fn a_bound_of_a_cost_is_one_in_a_table_too() {
+    let around = |low: f64, median: f64, high: f64| Interval { low, median, high };
+    let part = |router_ns, doubts: &[&str]| {
+        let cost = FrameCost {
+            router_ns,
+            ..FrameCost::default()
+        };
+        let row = ResultLine {
+            doubts: doubts
+                .iter()
+                .map(|name| Doubt {
+                    name: (*name).to_owned(),
+                    ..Doubt::default()
+                })
+                .collect(),
+            ..ResultLine::default()
+        };
+        [router_part(&row, &cost), short_router_part(&row, &cost)]
+    };
+    for (router, doubts, words, short) in [
+        (
+            around(219.0, 225.0, 230.0),
+            &[][..],
+            "225 ns (219 to 230)",
+            "225",
+        ),
+        (around(-9.0, 150.0, 298.4), &[], "less than 299 ns", "< 299"),
+        (
+            around(36.4, 50.0, 60.0),
+            &[EXIT_UNTIMED],
+            "at least 36 ns",
+            ">= 36",
+        ),
+        (
+            around(-9.0, 50.0, 60.0),
+            &[EXIT_UNTIMED],
+            "an unknown time",
+            "?",
+        ),
+    ] {
+        assert_eq!(part(router, doubts), [words, short]);
+    }
+}

@@ -129,7 +129,9 @@ fn a_settings_change_is_judged_beside_its_placebo() {
     let (verdict, why) = of_levels("300", "3000");
     assert_eq!(verdict, Verdict::DoesNotHold);
     assert!(
-        why.starts_with("netdev_budget `3000` against `300`: +13.6 %"),
+        why.starts_with(
+            "netdev_budget `3000` against `300`: +13.6 % frames/s (+12.4 % to +14.9 %)"
+        ),
         "{why}"
     );
     let (verdict, why) = of_levels("300", "600");

@@ -1,10 +1,10 @@
 //! Many settings at once: each turn has about half of them at their other level, as the design says.
 
 use super::tried::{Tried, apart_from, block_difference, in_turns, leave};
-use super::{EACH, FIRST_TRIALS, Found, Job, Recorded, beds, singly, together_time};
+use super::{EACH, FIRST_TRIALS, Found, Job, Recorded, beds, refused, singly, together_time};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
-use crate::line::{cost, difference};
+use crate::line::cost;
 use crate::tune::toggle::{Level, PLACEBO, Toggle};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
@@ -55,10 +55,10 @@ pub(super) fn kept_time(screened: usize) -> Span {
 }
 
 /// Settings that cannot stand in the screen take turns, then the others are screened.
-pub(super) fn all(
-    tried: &mut [Tried<'_>],
+pub(super) fn all<'bed>(
+    tried: &mut [Tried<'bed>],
     end: Deadline,
-    job: &mut Job<'_, '_>,
+    job: &mut Job<'bed, '_>,
     found: &mut Found,
 ) -> Result<(), JobError> {
     set_apart(tried)?;
@@ -73,8 +73,8 @@ pub(super) fn all(
     let [whole, before] = least_times(screened.len(), alone.len(), 0).unwrap_or_default();
     let share = before.as_secs_f64() / whole.as_secs_f64().max(1.0);
     let before = Span::from_secs_f64(job.budget.as_secs_f64() * share);
-    let placebo = screened.iter_mut().find(|one| one.is_placebo());
-    let placebo = placebo.map(|one| &mut **one);
+    let placebo = screened.iter().find(|one| one.is_placebo());
+    let placebo = placebo.map(|one| &**one);
     take_turns_alone(alone, placebo, job.deadline(before), job, found)?;
     let mut run = Run::new(&design, &screened);
     let ended = run.all(&mut screened, end, job);
@@ -129,37 +129,31 @@ pub(super) fn all(
     ended
 }
 
-/// Turns of those that cannot stand in the screen. The placebo takes turns with them, because the screen's placebos say
-/// nothing of turns; what it shows there is told apart, for it takes turns again with the largest effects.
+/// Turns of those that cannot stand in the screen. The screen's placebos say nothing of turns, so a placebo takes turns
+/// with them. It is one of its own, because the screen's takes turns with the largest effects too.
 fn take_turns_alone<'bed>(
     alone: Vec<&mut Tried<'bed>>,
-    placebo: Option<&mut Tried<'bed>>,
+    screened: Option<&Tried<'bed>>,
     end: Deadline,
-    job: &mut Job<'_, '_>,
+    job: &mut Job<'bed, '_>,
     found: &mut Found,
 ) -> Result<(), JobError> {
-    let mut turned = alone;
-    let Some(placebo) = placebo.filter(|_| turned.iter().any(|one| one.refused.is_none())) else {
+    let is_any = alone.iter().any(|one| one.refused.is_none());
+    let Some((screened, one)) = screened.filter(|_| is_any).zip(job.standing.first()) else {
         return Ok(());
     };
-    let tests = found.tests;
-    let names = placebo.names.clone();
-    let beside = names.each_ref().map(|name| format!("{name}{BESIDE_ALONE}"));
-    placebo.names = beside;
-    turned.push(&mut *placebo);
-    let ended = in_turns(turned, tests, end, job);
-    placebo.names = names;
-    let compared = placebo.comparison.take().map(Comparison::end);
-    let toggle = placebo.toggles.first();
-    found.placebos.extend(toggle.map(|toggle| SettingEffect {
-        setting: toggle.id.to_owned(),
-        name: format!("{}{BESIDE_ALONE}", toggle.name),
-        from: toggle.from.clone(),
-        to: toggle.to.clone(),
-        placebo: true,
-        difference: compared.map(|compared| difference(&compared, placebo.measure)),
-        ..SettingEffect::default()
-    }));
+    let toggle = Toggle::placebo(one.tester.bed).map_err(|why| refused(PLACEBO, why))?;
+    let names = screened.names.each_ref();
+    let mut placebo = Tried::together(vec![toggle], names.map(|name| name.clone() + BESIDE_ALONE));
+    (placebo.most, placebo.measure) = (screened.most, screened.measure);
+    let mut turned = alone;
+    turned.push(&mut placebo);
+    let ended = in_turns(turned, found.tests, end, job);
+    let effect = placebo.end();
+    found.placebos.push(SettingEffect {
+        name: effect.name.clone() + BESIDE_ALONE,
+        ..effect
+    });
     ended
 }
 

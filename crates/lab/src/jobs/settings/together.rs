@@ -9,7 +9,7 @@ use crate::tune::toggle::PLACEBO;
 use mpps_method::compare::{Compared, Finding, Measure, is_overloaded, rate};
 use mpps_method::interval::Interval;
 use mpps_method::statistics::median;
-use mpps_record::{SettingEffect, Together};
+use mpps_record::{Difference, SettingEffect, Together};
 
 /// What their turns are called.
 const NAMES: [&str; 2] = ["together, the other levels", "together, the better levels"];
@@ -64,15 +64,10 @@ pub(super) fn is_distrusted(tried: &[Tried<'_>], found: &Found) -> bool {
     let both = |one: &Tried<'_>| [one.compared(), one.confirmed_or_compared()];
     let mut placebos = tried.iter().filter(|one| one.is_placebo()).flat_map(both);
     let mut others = found.placebos.iter();
-    let has_interval = |one: &SettingEffect| {
-        one.difference
-            .as_ref()
-            .is_some_and(|one| one.has_interval())
-    };
     let pairs = found.screen.iter().flat_map(|screen| &screen.interactions);
     let mut paired = pairs.flat_map(|pair| &pair.settings);
     !placebos.all(shows_nothing)
-        || others.any(|one| one.is_different() || !(one.screened || has_interval(one)))
+        || others.any(SettingEffect::is_different)
         || paired.any(|setting| setting == PLACEBO)
 }
 
@@ -83,8 +78,24 @@ pub(super) fn confirm(
     found: &mut Found,
 ) -> Result<(), JobError> {
     let distrusted = is_distrusted(tried, found);
-    let worth = tried.iter_mut().filter(|one| !distrusted && is_worth(one));
-    let mut worth: Vec<&mut Tried<'_>> = worth.filter(|one| is_better(one).is_some()).collect();
+    // Turns beside a screen say nothing where those of their placebo say nothing.
+    let is_blind = |one: &SettingEffect| {
+        let found = one.difference.as_ref();
+        !one.screened && !found.is_some_and(Difference::has_interval)
+    };
+    let has_blind_turns = found.placebos.iter().any(is_blind);
+    let is_told = |one: &Tried<'_>| one.screened.is_some() || !has_blind_turns;
+    let worth = tried
+        .iter_mut()
+        .filter(|one| !distrusted && is_told(one) && is_worth(one));
+    let mut worth: Vec<&mut Tried<'_>> = worth.collect();
+    let count = worth.len();
+    worth.retain(|one| is_better(one).is_some());
+    if worth.len() < count {
+        let why = "no rate is known of some of its settings: the router has several CPUs";
+        found.not_together = Some(why.to_owned());
+        return Ok(());
+    }
     let (end, names) = (job.deadline(job.budget), NAMES.map(str::to_owned));
     let ids: Vec<&str> = worth.iter().filter_map(|one| one.id()).collect();
     worth.retain(|one| apart_from(one.id(), &ids).is_none());

@@ -1,6 +1,6 @@
 //! Settings that take turns between two levels, each by itself or several together.
 
-use super::{FIRST_TRIALS, Job, Recorded};
+use super::{FIRST_TRIALS, Job, Recorded, stays};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
 use crate::jobs::compare::{self, Forwards, is_alike};
@@ -320,10 +320,8 @@ pub(super) fn leave<'a, 'bed: 'a>(
     toggles: impl DoubleEndedIterator<Item = &'a mut Toggle<'bed>>,
 ) -> Result<(), JobError> {
     let left = toggles.rev().map(|toggle| {
-        // Every other setting would be measured on another bed.
-        toggle
-            .leave()
-            .map_err(|why| JobError::Setting { id: toggle.id, why })
+        let left = toggle.leave();
+        left.map_err(|why| stays(toggle.id, &why))
     });
     left.fold(Ok(()), Result::and)
 }
