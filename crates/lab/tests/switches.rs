@@ -58,6 +58,29 @@ fn differences(before: &str, after: &str) -> Vec<String> {
     [only(before, after), only(after, before)].concat()
 }
 
+/// A command that undoes fails once it was made, and until somebody mends that.
+#[test]
+fn a_failed_undo_is_told_until_it_succeeds() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let broken = std::env::temp_dir().join(format!("mpps-broken-{}", bed.name()));
+    let off = format!("test ! -e '{}'", broken.display());
+    let mut stays = row("forward_rules").clone();
+    (stays.bed_on, stays.bed_off) = ("true", Box::leak(off.into_boxed_str()));
+    let mut toggle = Toggle::new(Box::leak(Box::new(stays)), &bed).expect("a switch");
+    let [there, back] = match toggle.bed_level() {
+        Level::From => [Level::To, Level::From],
+        Level::To => [Level::From, Level::To],
+    };
+    toggle.set(there).expect("switched");
+    std::fs::write(&broken, "").expect("a file");
+    let told = [toggle.set(back), toggle.leave()].map(|undone| undone.is_err());
+    std::fs::remove_file(&broken).expect("removed");
+    assert_eq!((told, toggle.leave()), ([true; 2], Ok(())));
+}
+
 /// Every setting that some traffic could measure here is switched and taken back. No frame is sent.
 #[test]
 fn each_switch_is_taken_back() {
