@@ -315,9 +315,15 @@ fn a_cause_goes_beyond_the_stage_that_it_is_in() {
         cause("kmem_cache_alloc_noprof;__nf_conntrack_alloc;nf_conntrack_in;nf_hook_slow;ip_rcv"),
         Cause::ConnTrack
     );
+    let decoded = |by: &str| cause(&format!("__skb_flow_dissect;__xfrm_decode_session;{by}"));
     assert_eq!(
-        cause("__skb_flow_dissect;__xfrm_decode_session;nf_hook_slow;ip_output"),
+        decoded("nf_xfrm_me_harder;nf_nat_ipv4_out;nf_hook_slow;ip_output"),
         Cause::Nat
+    );
+    // What IPsec and the errors of ICMP ask for is no translation.
+    assert_eq!(
+        decoded("icmp_route_lookup.constprop.0;__icmp_send;__udp4_lib_rcv"),
+        Cause::None
     );
     assert_eq!(cause("__x86_return_thunk;ip_rcv"), Cause::Mitigations);
     assert_eq!(cause("memcpy;skb_copy_bits;ip_rcv"), Cause::MemoryCopies);
