@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::counts::Counts;
+use crate::distance::Place;
 use crate::disturbed::{Disturbance, Disturbed, time_of};
 use crate::histogram::Histogram;
 use crate::ledger::Ledger;
@@ -194,6 +195,8 @@ pub struct Trial {
     pub disturbed: Disturbed,
     /// What the DUT forwarded in each short window, where the receiver keeps that.
     pub windows: Vec<Window>,
+    /// When the first of them begins, by the monotonic clock; all are of one length.
+    pub windows_from: Option<Span>,
     /// What other programs had of the bed's CPUs, one for each of them.
     pub other_tasks: Vec<CpuTasks>,
     /// What the router's own tasks had of them besides the threads whose time is its busy time: tasks of its
@@ -403,6 +406,25 @@ impl Trial {
         let (frames, busy_ns) = (self.ledger().nic_accepted, self.busy_ns());
         let of_all = (frames > 0 && busy_ns > 0.0).then(|| busy_ns / frames as f64)?;
         Some(of_all * self.undisturbed_cost().unwrap_or(1.0))
+    }
+
+    /// The window that a moment of the monotonic clock is in.
+    #[must_use]
+    pub fn window_at(&self, at: Span) -> Option<&Window> {
+        let since = at.as_nanos().checked_sub(self.windows_from?.as_nanos())?;
+        let each = self.windows.first()?.duration.as_nanos().max(1);
+        let place = usize::try_from(since / each).ok()?;
+        self.windows.get(place)
+    }
+
+    /// The same trial, in which all windows of another state count as disturbed.
+    #[must_use]
+    pub fn only_in(&self, place: &Place) -> Self {
+        let mut here = self.clone();
+        for window in &mut here.windows {
+            window.disturbed |= !place.holds(window);
+        }
+        here
     }
 
     /// What a frame took in undisturbed windows, as a multiple of what it took in all of the trial; `None` where its cost is

@@ -5,7 +5,7 @@ use super::along::{Ends, around_device, stations};
 use super::disturbed::{Disturbances, within};
 use super::losses::losses;
 use super::stations::Stations;
-use super::windows::windows;
+use super::windows::{WINDOW_NS, first_window, windows};
 use crate::bed::Front;
 use crate::tester::{PortKind, ReceiverPlace, Tester, TesterError, is_veth};
 use mpps_ebpf::instruments::other_tasks::{CpuUse, Had};
@@ -97,6 +97,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         slow,
         others,
         windows: Vec::new(),
+        windows_from: None,
         other_tasks: other_tasks(&parts, length),
         dut_tasks: had(&parts.cpu_use, |cpu_use| &cpu_use.router),
         speeds: Vec::new(),
@@ -110,7 +111,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         stack: stack(&parts),
         route_changes: None,
     };
-    trial.windows = forwarded_in_windows(tester, &parts, &trial)?;
+    (trial.windows_from, trial.windows) = forwarded_in_windows(tester, &parts, &trial)?;
     Ok(trial)
 }
 
@@ -119,7 +120,7 @@ fn forwarded_in_windows(
     tester: &Tester<'_>,
     parts: &Parts<'_>,
     trial: &Trial,
-) -> Result<Vec<Window>, TesterError> {
+) -> Result<(Option<Span>, Vec<Window>), TesterError> {
     let (first, last) = (parts.sent.first_ns, parts.sent.last_ns);
     let mut cpus = Vec::new();
     for receiver in &tester.receivers {
@@ -131,7 +132,9 @@ fn forwarded_in_windows(
         tester.watch.busy(first, last)?,
     );
     let started_ns = parts.sent.started_ns;
-    Ok(windows(&cpus, started_ns, &disturbed, &apart, &busy))
+    let from_ns = first_window(&cpus).map(|number| number * WINDOW_NS);
+    let windows = windows(&cpus, started_ns, &disturbed, &apart, &busy);
+    Ok((from_ns.map(Span::from_nanos), windows))
 }
 
 fn stack(parts: &Parts<'_>) -> Option<StackCounts> {

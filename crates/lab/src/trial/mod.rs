@@ -26,8 +26,6 @@ mod stations;
 mod stepped;
 mod windows;
 
-pub(crate) use windows::is_disturbed_at;
-
 pub use beside::{Beside, run_beside, sent_between};
 pub use in_turns::{InTurns, TURN_NS, mean, run_in_turns, turn_at};
 pub use overload::{backs_off, run_overload};

@@ -5,7 +5,7 @@ use mpps_ebpf::instruments::watch::{Apart, BusyMark};
 use mpps_method::saturation::{Busy, Window};
 use mpps_method::{Disturbance, Span};
 
-const WINDOW_NS: u64 = 1 << WINDOW_SHIFT;
+pub(super) const WINDOW_NS: u64 = 1 << WINDOW_SHIFT;
 /// After a stall the rings fill and drain again. A window shows the DUT alone only after this time, ns.
 const GUARD_NS: u64 = 3_000_000;
 
@@ -86,12 +86,6 @@ pub(super) fn count_at<T>(marks: &[T], ns: u64, told: impl Fn(&T) -> (u64, u64))
         (Some((_, before)), None) => before,
         (None, _) => 0.0,
     }
-}
-
-/// Whether the window that a moment is in was disturbed, monotonic ns.
-pub(crate) fn is_disturbed_at(ns: u64, started_ns: u64, stalls: &[Disturbance]) -> bool {
-    let from = ns - ns % WINDOW_NS;
-    is_disturbed(from, from + WINDOW_NS, started_ns, stalls)
 }
 
 fn is_disturbed(from: u64, to: u64, started_ns: u64, stalls: &[Disturbance]) -> bool {

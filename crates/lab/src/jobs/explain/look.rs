@@ -103,7 +103,7 @@ impl Look {
         Ok(Profiled {
             polls_a_frame: looking.and_then(|_| after.polls_a_frame_since(&before)),
             evidence,
-            ..Profiled::new(judged, after.wakes_since(&before), profile.as_ref(), &tids)
+            ..Profiled::new(judged, after.wakes_since(&before), profile, &tids)
         })
     }
 }

@@ -6,8 +6,8 @@ use crate::jobs::{JobError, Phase, Trials};
 use crate::search::saturation::block;
 use crate::tester::Tester;
 use mpps_method::compare::{Comparison, Turn};
-use mpps_method::distance::Distance;
-use mpps_method::saturation::Block;
+use mpps_method::distance::{Distance, Place};
+use mpps_method::saturation::{Block, PAIR_WINDOWS_MIN};
 use mpps_method::stage::{Cause, Change, Cost, Split, Stage, paired_changes};
 use mpps_method::{Offer, Rate, Span};
 use mpps_record::{PartChange, ProfileChange};
@@ -20,7 +20,7 @@ pub(super) struct Paired {
     pub comparison: Comparison,
     /// Pairs with a void trial, or with one that has no samples.
     pub void: u32,
-    /// Pairs whose trials were not in one state of the machine, both and all the time: samples are of whole trials.
+    /// Pairs whose trials had too few windows in one state of the machine.
     pub apart: u32,
 }
 
@@ -52,19 +52,30 @@ impl Paired {
         self.look.trial(tester, what, Beside::Look, trials)
     }
 
-    /// A pair, if both count and can be compared.
-    pub fn add(&mut self, pair: [Profiled; 2]) {
+    /// A pair, if both count and can be compared. Where the state of the machine changed, the windows of one state are
+    /// compared, if each trial has enough of them.
+    pub fn add(&mut self, mut pair: [Profiled; 2]) {
         let is_whole = |one: &Profiled| one.judged.verdict.counts() && one.split.is_some();
         let [base, own] = pair.each_ref().map(turn);
         if !pair.iter().all(is_whole) {
             self.void += 1;
-        } else if base.overload.distance.with(own.overload.distance) == Distance::Changed {
+        } else if base.overload.distance.with(own.overload.distance) == Distance::Changed
+            && !narrow(&mut pair)
+        {
             self.apart += 1;
         } else if self.comparison.add(&base, &own) {
+            pair.iter_mut().for_each(Profiled::forget_samples);
             let each = self.kept.iter_mut().zip(pair);
             each.for_each(|(kept, one)| kept.push(one));
         }
     }
+}
+
+/// Narrows both to the state in which they have the most windows.
+fn narrow(pair: &mut [Profiled; 2]) -> bool {
+    let [base, own] = pair.each_ref().map(|one| &one.judged.trial.windows);
+    let place = Place::from_pair(base, own, PAIR_WINDOWS_MIN);
+    place.is_some_and(|place| pair.iter_mut().all(|one| one.narrow(&place)))
 }
 
 /// A trial as a comparison takes it.

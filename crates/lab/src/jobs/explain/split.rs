@@ -2,10 +2,10 @@
 
 use crate::jobs::Judged;
 use crate::profile::{Profile, Sample, SamplingClock, SymbolId};
-use crate::trial::is_disturbed_at;
-use mpps_method::Disturbance;
+use mpps_method::distance::Place;
 use mpps_method::stage::{self, Cost, Lateness, Placed, Router, Split, Stage, place, place_late};
 use mpps_method::statistics::quantile;
+use mpps_method::{Span, Trial};
 use mpps_record::{Evidence, FoldedStack, FunctionCost, PartCost, ProfiledLoad};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
@@ -35,10 +35,14 @@ pub(super) struct Profiled {
     pub seen: Option<f64>,
     pub lost: u64,
     pub stacks: Stacks,
+    /// CPU time of a frame, which the samples split.
+    pub frame_ns: Option<f64>,
+    /// The samples, and the router's threads.
+    pub sampled: Option<(Profile, Vec<i32>)>,
 }
 
 impl Profiled {
-    pub fn new(judged: Judged, wakes: u64, profile: Option<&Profile>, tids: &[i32]) -> Self {
+    pub fn new(judged: Judged, wakes: u64, profile: Option<Profile>, tids: &[i32]) -> Self {
         let mut profiled = Self {
             judged,
             wakes,
@@ -49,15 +53,31 @@ impl Profiled {
             seen: None,
             lost: 0,
             stacks: Stacks::default(),
+            frame_ns: None,
+            sampled: profile.map(|profile| (profile, tids.to_vec())),
         };
-        if let Some(profile) = profile {
-            profiled.look(profile, tids);
-        }
+        let trial = profiled.judged.trial.clone();
+        profiled.look(&trial);
         profiled
     }
 
+    /// Leaves out all but the windows of this state. Whether these are enough for its cost; else all stays as it is.
+    pub fn narrow(&mut self, place: &Place) -> bool {
+        let here = self.judged.trial.only_in(place);
+        let is_enough = here.undisturbed_cost().is_some();
+        if is_enough {
+            self.look(&here);
+        }
+        is_enough
+    }
+
+    /// Its samples are needed no more.
+    pub fn forget_samples(&mut self) {
+        self.sampled = None;
+    }
+
     pub fn frame_ns(&self) -> Option<f64> {
-        self.judged.trial.ns_per_frame()
+        self.frame_ns
     }
 
     pub fn wakes_a_frame(&self) -> Option<f64> {
@@ -65,14 +85,18 @@ impl Profiled {
         (frames > 0).then(|| self.wakes as f64 / frames as f64)
     }
 
-    fn look(&mut self, profile: &Profile, tids: &[i32]) {
-        let trial = &self.judged.trial;
+    /// Splits what a frame cost in the undisturbed windows of this trial, which is its own or a part of it.
+    fn look(&mut self, trial: &Trial) {
+        self.frame_ns = trial.ns_per_frame();
+        let Some((profile, tids)) = &self.sampled else {
+            return;
+        };
         self.clock = Some(match profile.clock {
             SamplingClock::Cycles => "cycles",
             SamplingClock::Timer => "cpu-clock",
         });
         self.lost = profile.cpus.iter().map(|cpu| cpu.lost).sum();
-        let (Some(begun), Some(frame_ns)) = (trial.begun, trial.ns_per_frame()) else {
+        let Some((begun, frame_ns)) = trial.begun.zip(self.frame_ns) else {
             return;
         };
         let within = begun.as_nanos()..begun.as_nanos() + trial.duration.as_nanos();
@@ -92,8 +116,11 @@ impl Profiled {
         };
         // Those of windows that are not in the cost split none of it.
         if trial.undisturbed_cost().is_some() {
-            let times: Vec<Disturbance> = trial.disturbances().copied().collect();
-            samples.retain(|sample| !is_disturbed_at(sample.time_ns, within.start, &times));
+            let is_in = |sample: &&Sample| {
+                let window = trial.window_at(Span::from_nanos(sample.time_ns));
+                window.is_some_and(|window| !window.disturbed)
+            };
+            samples.retain(is_in);
         }
         let divided = Divided::new(profile, &samples, Router::OnBed, frame_ns);
         (self.split, self.stacks) = (divided.split, divided.stacks);
@@ -284,7 +311,7 @@ mod tests {
     use super::*;
     use crate::profile::CpuProfile;
     use mpps_method::saturation::{Busy, Window};
-    use mpps_method::{CpuBusy, Direction, Ledger, Span, Trial, Verdict};
+    use mpps_method::{CpuBusy, Direction, Disturbance, Ledger, Verdict};
 
     #[test]
     fn samples_of_disturbed_windows_split_no_cost() {
@@ -335,19 +362,21 @@ mod tests {
             }],
             ..Trial::default()
         };
-        let samples = |trial: &Trial| {
+        let profiled = |trial: &Trial| {
             let judged = Judged {
                 number: 1,
                 trial: trial.clone(),
                 verdict: Verdict::Lossless,
             };
-            let found = Profiled::new(judged, 0, Some(&profile), &[TID]);
+            Profiled::new(judged, 0, Some(profile.clone()), &[TID])
+        };
+        let samples = |found: &Profiled| {
             assert_eq!(found.seen, Some(1.0));
-            found.split.expect("samples").samples
+            found.split.as_ref().expect("samples").samples
         };
         // Without windows the slow time is in the cost.
-        assert_eq!(samples(&trial), 4);
-        // With them, windows of 8.4 ms are left out of both. The one at 110 ms ends in the slow time.
+        assert_eq!(samples(&profiled(&trial)), 4);
+        // With them, windows are left out of both.
         let window = Window {
             duration: ms(8),
             forwarded: 8,
@@ -357,9 +386,37 @@ mod tests {
             }),
             ..Window::default()
         };
+        trial.windows_from = Some(ms(100));
         trial.windows = vec![window; 12];
-        trial.windows[3].disturbed = true;
-        assert_eq!(samples(&trial), 1);
+        for slow in &mut trial.windows[1..=6] {
+            slow.disturbed = true;
+        }
+        assert_eq!(samples(&profiled(&trial)), 1);
+        // A state of the machine that the first half is in, where a frame takes twice as long.
+        for (number, window) in trial.windows.iter_mut().enumerate() {
+            let far = if number < 6 { 2 } else { 1 };
+            window.disturbed = false;
+            window.round_trip_ns = Some(300 * far);
+            window.work_ns = Some(200);
+            window.busy = Some(Busy {
+                time: ms(far),
+                wakes: 0,
+            });
+        }
+        let mut found = profiled(&trial);
+        let whole_ns = found.frame_ns().expect("a cost");
+        let first_half = &trial.windows[..6];
+        let place = Place::from_pair(first_half, first_half, 6).expect("a state");
+        assert!(found.narrow(&place));
+        // Those at 110 and 120 ms; that at 150 ms is in the seventh window.
+        assert_eq!(samples(&found), 2);
+        let ns = found.frame_ns().expect("a cost");
+        assert!(
+            (ns / whole_ns - 4.0 / 3.0).abs() < 1e-9,
+            "{ns} of {whole_ns}"
+        );
+        let none = Place::from_pair(&[window; 6], &[window; 6], 6);
+        assert_eq!(none, None, "nobody timed them");
     }
 
     #[test]

@@ -16,8 +16,7 @@ use mpps_method::turns::TurnOrder;
 use mpps_record::{Difference, ProfileChange, SettingEffect};
 use std::slice::from_mut;
 
-/// Length of a profiled trial, and pairs of them that count. A pair counts in one state of the machine alone, and longer
-/// trials meet its changes: of 36 pairs of 0.7 s none counted in a restless hour.
+/// Length of a profiled trial, and pairs of them that count. Long ones meet more changes of the machine's state.
 const PROFILED: Span = Span::from_millis(350);
 const PROFILED_PAIRS: u32 = 12;
 /// What the profile of a setting takes where all of its pairs count.
