@@ -346,7 +346,7 @@ impl Explainer<'_> {
         let (judged, void) = sizes::repeat_void(|| {
             let one = (self.look).trial(&mut self.tester, (phase, offer), beside, trials)?;
             let judged = one.judged.clone();
-            looked = Some(one);
+            looked = Some(one.without_samples());
             Ok(judged)
         })?;
         self.void += void;

@@ -96,7 +96,7 @@ fn too_few(counted: u32, taken: u32, left_out: LeftOut) -> String {
         not_overloaded,
         ..
     } = left_out;
-    // A profile leaves out each pair whose trials were in two states; a comparison may count it.
+    // A profile leaves out each pair without windows enough in one state; a comparison may count it.
     let changing = taken.saturating_sub(counted + disturbed + not_overloaded);
     format!(
         "{counted} of {taken} pairs of profiled trials count, too few (left out: {disturbed} disturbed, {changing} in changing states of the machine, {not_overloaded} not overloaded)"
@@ -107,7 +107,7 @@ fn too_few(counted: u32, taken: u32, left_out: LeftOut) -> String {
 mod tests {
     use super::*;
 
-    /// A comparison counts pairs of changing states where most are such. A profile does not.
+    /// A comparison counts pairs of changing states where most are such. A profile needs windows of one state.
     #[test]
     fn too_few_pairs_have_a_reason() {
         let left_out = LeftOut {

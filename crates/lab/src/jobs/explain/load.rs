@@ -69,10 +69,7 @@ pub(super) fn is_overloaded(profiled: &Profiled) -> bool {
 }
 
 fn blocks(tried: &[Profiled]) -> Vec<Block> {
-    tried
-        .iter()
-        .map(|one| block(one.judged.trial.clone()))
-        .collect()
+    tried.iter().map(Profiled::block).collect()
 }
 
 /// Trials at one load as the record has them. `None` where nothing tells what a frame cost.
@@ -112,8 +109,7 @@ fn mean(frame_ns: &[f64]) -> Option<mpps_record::Interval<f64>> {
 
 /// The state of the machine over these trials: medians.
 fn state(tried: &[Profiled]) -> Option<At> {
-    let states = tried.iter().filter_map(|one| At::mostly(&one.judged.trial));
-    let states: Vec<At> = states.collect();
+    let states: Vec<At> = tried.iter().filter_map(Profiled::at).collect();
     let round_trips: Vec<f64> = states.iter().map(|at| at.round_trip_ns).collect();
     let works: Vec<f64> = states.iter().filter_map(|at| at.work_ns).collect();
     Some(At {

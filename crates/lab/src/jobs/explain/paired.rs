@@ -64,9 +64,8 @@ impl Paired {
         {
             self.apart += 1;
         } else if self.comparison.add(&base, &own) {
-            pair.iter_mut().for_each(Profiled::forget_samples);
             let each = self.kept.iter_mut().zip(pair);
-            each.for_each(|(kept, one)| kept.push(one));
+            each.for_each(|(kept, one)| kept.push(one.without_samples()));
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::jobs::Judged;
 use crate::profile::{Profile, Sample, SamplingClock, SymbolId};
-use mpps_method::distance::Place;
+use crate::search::saturation::block;
+use mpps_method::distance::{At, Place};
+use mpps_method::saturation::Block;
 use mpps_method::stage::{self, Cost, Lateness, Placed, Router, Split, Stage, place, place_late};
 use mpps_method::statistics::quantile;
 use mpps_method::{Span, Trial};
@@ -37,6 +39,8 @@ pub(super) struct Profiled {
     pub stacks: Stacks,
     /// CPU time of a frame, which the samples split.
     pub frame_ns: Option<f64>,
+    /// The state of the machine whose windows count; `None`: all do.
+    pub place: Option<Place>,
     /// The samples, and the router's threads.
     pub sampled: Option<(Profile, Vec<i32>)>,
 }
@@ -54,6 +58,7 @@ impl Profiled {
             lost: 0,
             stacks: Stacks::default(),
             frame_ns: None,
+            place: None,
             sampled: profile.map(|profile| (profile, tids.to_vec())),
         };
         let trial = profiled.judged.trial.clone();
@@ -61,19 +66,40 @@ impl Profiled {
         profiled
     }
 
-    /// Leaves out all but the windows of this state. Whether these are enough for its cost; else all stays as it is.
+    /// Leaves out all but the windows of this state. Whether these are enough for its cost and have samples.
     pub fn narrow(&mut self, place: &Place) -> bool {
         let here = self.judged.trial.only_in(place);
-        let is_enough = here.undisturbed_cost().is_some();
-        if is_enough {
-            self.look(&here);
+        // A trial that was there all the time has the cost of all of it.
+        let is_whole = here.windows.iter().all(|window| !window.disturbed);
+        if !is_whole && here.undisturbed_cost().is_none() {
+            return false;
         }
-        is_enough
+        self.place = Some(*place);
+        self.look(&here);
+        self.split.is_some()
     }
 
-    /// Its samples are needed no more.
-    pub fn forget_samples(&mut self) {
-        self.sampled = None;
+    /// What it forwarded, in the state that it was narrowed to.
+    pub fn block(&self) -> Block {
+        let whole = block(self.judged.trial.clone());
+        let here = self.place.and_then(|place| whole.at(&place));
+        here.unwrap_or(whole)
+    }
+
+    /// The state of the machine in it.
+    pub fn at(&self) -> Option<At> {
+        match self.place {
+            Some(_) => self.block().distance.steady(),
+            None => At::mostly(&self.judged.trial),
+        }
+    }
+
+    /// Its samples are needed no more: those of a long trial are many.
+    pub fn without_samples(self) -> Self {
+        Self {
+            sampled: None,
+            ..self
+        }
     }
 
     pub fn frame_ns(&self) -> Option<f64> {
@@ -415,8 +441,15 @@ mod tests {
             (ns / whole_ns - 4.0 / 3.0).abs() < 1e-9,
             "{ns} of {whole_ns}"
         );
+        assert_eq!(found.block().windows.len(), 6);
+        assert_eq!(found.at().map(|at| at.round_trip_ns), Some(600.0));
         let none = Place::from_pair(&[window; 6], &[window; 6], 6);
         assert_eq!(none, None, "nobody timed them");
+        // One that was there all the time.
+        trial.windows.truncate(6);
+        let mut there = profiled(&trial);
+        let before = there.frame_ns();
+        assert!(there.narrow(&place) && there.frame_ns() == before);
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl Wires {
         }
         let trial = at(overload_rate(self.most, explainer.sends), beside)?;
         self.most = self.most.max(forwards(&trial).unwrap_or(0.0));
-        Ok(trial)
+        Ok(trial.without_samples())
     }
 
     /// Adds the pairs of a turn that count.
