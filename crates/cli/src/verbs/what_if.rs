@@ -293,13 +293,6 @@ mod tests {
     }
 
     #[test]
-    fn flows_are_of_ports_destinations_and_directions() {
-        assert_eq!(flow_count(4, 100.0, 2.0), Some(800.0));
-        assert_eq!(flow_count(4, 0.0, 1.0), Some(4.0), "no table");
-        assert_eq!(flow_count(0, 100.0, 1.0), None, "an old record");
-    }
-
-    #[test]
     fn only_a_saturated_profile_is_trusted() {
         let warned =
             |run: &Run| basis(&[run], &WhatIf::default()).map(|(_, _, warned)| warned.len());
