@@ -2,7 +2,7 @@
 use crate::failure::Failure;
 use crate::install;
 use crate::privilege::{self, Privilege};
-use crate::programs;
+use crate::programs::{self, Program};
 use crate::retry;
 use crate::suite::{self, Group, Outcome};
 use crate::tally::Tally;
@@ -52,14 +52,15 @@ fn whole() -> Result<Tally, Failure> {
     install::everything()?;
     let mut tally = format()?;
     tally.add(house_rules());
-    let programs = match programs::build(&["--workspace", SCHEMA]) {
-        Ok(programs) => programs,
+    let (programs, lints) = match build() {
+        Ok(built) => built,
         Err(failure) => {
             println!("xtask: {failure}");
             tally.add(one("build", false));
             return Ok(tally);
         }
     };
+    tally.add(lints);
     let able = rights();
     // Those on beds mostly wait: for a trial's time, for what the kernel takes down. What computes comes last, because it
     // has both CPUs when the other lane is done.
@@ -90,12 +91,26 @@ fn whole() -> Result<Tally, Failure> {
     Ok(tally)
 }
 
+/// All test programs, and whether the lints hold: the two are one build. Warnings of the compiler are errors here and
+/// nowhere else: a new compiler must not break anybody's build.
+fn build() -> Result<(Vec<Program>, Tally), Failure> {
+    let all = ["--workspace", SCHEMA];
+    if !install::has_cargo_verb("clippy") {
+        return Ok((programs::build(&all)?, lacks("clippy")));
+    }
+    let (programs, is_clean) = programs::build_linted(&all)?;
+    Ok((programs, one("clippy", is_clean)))
+}
+
 /// Checks that need no machine of their own: they run beside tests that hold whatever disturbs the machine.
 fn further_checks() -> Result<Tally, Failure> {
     let begun = Instant::now();
-    let mut tally = clippy("clippy", &["--workspace", SCHEMA])?;
     let without_lab = ["-p", "mpps-cli", "--no-default-features"];
-    tally.add(clippy("clippy without the lab", &without_lab)?);
+    // Of the build tool the tests' build compiles the tests alone.
+    let alone = [&without_lab[..], &["-p", "xtask"]].concat();
+    let strict = ["--all-targets", "--", "-D", "warnings"];
+    let lint = [&["clippy"], &alone[..], &strict].concat();
+    let mut tally = tool("clippy without the lab", "clippy", &lint)?;
     tally.add(another_system(&without_lab)?);
     // Other programs build on these two.
     for library in ["mpps-record", "mpps-method"] {
@@ -103,10 +118,13 @@ fn further_checks() -> Result<Tally, Failure> {
         tally.add(one("documents", programs::cargo_last(&documents)?));
     }
     // As the tests were built, so that nothing is compiled again: fewer crates would have fewer features.
-    let examples = ["test", "--quiet", "--doc", "--workspace", SCHEMA];
+    let mut examples = programs::last(&["test", "--quiet", "--doc", "--workspace", SCHEMA]);
+    if install::has_cargo_verb("clippy") {
+        programs::linting(&mut examples);
+    }
     tally.add(one(
         "examples in documents",
-        programs::cargo_last(&examples)?,
+        programs::holds(&mut examples)?,
     ));
     println!(
         "xtask: further checks took {:.0} s",
@@ -130,12 +148,6 @@ fn another_system(selected: &[&str]) -> Result<Tally, Failure> {
     ))
 }
 
-/// Warnings of the compiler are errors here and nowhere else: a new compiler must not break anybody's build.
-fn clippy(name: &str, selected: &[&str]) -> Result<Tally, Failure> {
-    let strict = ["--all-targets", "--", "-D", "warnings"];
-    tool(name, "clippy", &[&["clippy"], selected, &strict].concat())
-}
-
 fn format() -> Result<Tally, Failure> {
     tool("fmt", "fmt", &["fmt", "--all", "--check"])
 }
@@ -148,12 +160,16 @@ fn house_rules() -> Tally {
 /// A check of cargo's own; skipped, and said so, where the toolchain lacks it.
 fn tool(name: &str, verb: &str, arguments: &[&str]) -> Result<Tally, Failure> {
     if !install::has_cargo_verb(verb) {
-        return Ok(skip(&format!(
-            "cargo {verb} is not installed (rustup component add {})",
-            if verb == "fmt" { "rustfmt" } else { verb }
-        )));
+        return Ok(lacks(verb));
     }
     Ok(one(name, programs::cargo_last(arguments)?))
+}
+
+fn lacks(verb: &str) -> Tally {
+    let component = if verb == "fmt" { "rustfmt" } else { verb };
+    skip(&format!(
+        "cargo {verb} is not installed (rustup component add {component})"
+    ))
 }
 
 fn skip(why: &str) -> Tally {

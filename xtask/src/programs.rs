@@ -42,12 +42,49 @@ impl Program {
 
 /// Builds the test programs that these words of `cargo test` select. Examples in documents are none of them.
 pub fn build(selected: &[&str]) -> Result<Vec<Program>, Failure> {
-    let mut child = command(&["test", "--no-run", "--message-format"])
-        .arg("json-render-diagnostics")
-        .args(selected)
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(not_started)?;
+    collect(command(BUILD).args(selected))
+}
+
+/// The same by a compiler that lints as it compiles, and whether it had no warning.
+pub fn build_linted(selected: &[&str]) -> Result<(Vec<Program>, bool), Failure> {
+    let (read, written) = std::io::pipe().map_err(not_started)?;
+    let told = std::thread::spawn(move || {
+        let lines = BufReader::new(read).lines().map_while(Result::ok);
+        lines.fold(false, |warned, line| {
+            eprintln!("{line}");
+            warned || is_of_warnings(&line)
+        })
+    });
+    let built = {
+        let mut command = command(BUILD);
+        linting(&mut command).args(selected).stderr(written);
+        collect(&mut command)
+    };
+    let warned = told.join().unwrap_or(true);
+    Ok((built?, !warned))
+}
+
+/// Lets cargo start `clippy-driver` as the compiler of this workspace, so that nothing is compiled twice. It optimises less
+/// than rustc, which does not matter to tests.
+pub fn linting(command: &mut Command) -> &mut Command {
+    command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
+}
+
+/// Whether cargo counts a crate's warnings in this line; it does so too where it has compiled the crate before.
+fn is_of_warnings(line: &str) -> bool {
+    line.contains(") generated ") && line.contains(" warning")
+}
+
+const BUILD: &[&str] = &[
+    "test",
+    "--no-run",
+    "--message-format",
+    "json-render-diagnostics",
+];
+
+/// The test programs that this command builds.
+fn collect(build: &mut Command) -> Result<Vec<Program>, Failure> {
+    let mut child = build.stdout(Stdio::piped()).spawn().map_err(not_started)?;
     let mut programs = Vec::new();
     if let Some(output) = child.stdout.take() {
         for line in BufReader::new(output).lines() {
@@ -103,17 +140,26 @@ fn tests(listed: &str) -> impl Iterator<Item = (&str, String)> {
 
 /// Runs cargo to its end.
 pub fn cargo(arguments: &[&str]) -> Result<bool, Failure> {
-    let status = command(arguments).status().map_err(not_started)?;
-    Ok(status.success())
+    holds(&mut command(arguments))
+}
+
+/// Runs a command of cargo's to its end.
+pub fn holds(command: &mut Command) -> Result<bool, Failure> {
+    Ok(command.status().map_err(not_started)?.success())
 }
 
 /// The same for a check, beside tests on beds: whatever else wants a CPU has it first, because the check is over before
 /// them all the same.
 pub fn cargo_last(arguments: &[&str]) -> Result<bool, Failure> {
+    holds(&mut last(arguments))
+}
+
+/// Its command.
+pub fn last(arguments: &[&str]) -> Command {
     let mut last = Command::new("nice");
     last.args(["-n", "19", "cargo"]).args(arguments);
-    let status = last.current_dir(crate::root()).status();
-    Ok(status.map_err(not_started)?.success())
+    last.current_dir(crate::root());
+    last
 }
 
 fn command(arguments: &[&str]) -> Command {
@@ -168,6 +214,17 @@ mod tests {
         assert_eq!(bed.folder, Path::new("/src/mpps/crates/lab"));
         let units = MESSAGE.replace("tests/bed.rs", "src/lib.rs");
         assert!(program(&units).expect("a program").is_units());
+    }
+
+    #[test]
+    fn a_crates_warnings_are_found_by_cargos_count() {
+        for line in [
+            "warning: `mpps-lab` (lib) generated 1 warning (run `cargo fix --lib` to apply 1 suggestion)",
+            "warning: `xtask` (bin \"xtask\" test) generated 12 warnings",
+        ] {
+            assert!(is_of_warnings(line), "{line}");
+        }
+        assert!(!is_of_warnings("   Compiling mpps-lab v0.1.0"));
     }
 
     #[test]
