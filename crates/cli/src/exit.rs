@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Measured (0).
     Measured,
-    /// The machine was too disturbed for all or some of it (4): the same command may succeed later.
+    /// A result is missing or decides nothing, mostly because of a disturbed machine (4): the same command may succeed later.
     Disturbed,
     /// Measured, and an expectation was not met (1): to try again is no use.
     NotMet,

@@ -28,6 +28,9 @@ pub struct Comparability {
     pub stall_watch: Option<String>,
     /// The DUT gets what the tester leaves of a CPU.
     pub cpus_shared: Option<bool>,
+    /// What the kernel tells the time by: the bed, the watch and the router's timestamps ask it. Missing: it was not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clocksource: Option<String>,
     /// Model of the CPU, as the kernel names it.
     pub cpu_model: Option<String>,
     /// Whether there is one; null: it is not known.
@@ -97,13 +100,15 @@ impl fmt::Display for Comparability {
                 .map_or_else(unknown, |text| digest(text.as_bytes()))
         };
         let said = |text: &Option<String>| text.clone().unwrap_or_else(unknown);
+        let clock = self.clocksource.as_ref();
+        let clock = clock.map(|source| format!("clock {source}, "));
         let (key, tool, method) = (&self.key, &self.tool_version, self.method_version);
         if let Some(pair) = &self.simulated {
             return write!(f, "{key} (simulated {pair}; mpps {tool}, method {method})");
         }
         write!(
             f,
-            "{key} (bed {}, front {}, port {}, receiver {}, ring {} x {}, Linux {}, mitigations {}, ",
+            "{key} (bed {}, front {}, port {}, receiver {}, ring {} x {}, Linux {}, {}mitigations {}, ",
             self.bed,
             self.nic,
             self.port,
@@ -111,6 +116,7 @@ impl fmt::Display for Comparability {
             self.rx_ring_frames,
             self.queues,
             self.kernel_release,
+            clock.unwrap_or_default(),
             digest(self.mitigations.as_bytes()),
         )?;
         let shared = if self.cpus_shared == Some(true) {
@@ -166,6 +172,7 @@ mod tests {
         let bare = Comparability {
             filters: Some(2),
             cpus_awake: Some(false),
+            clocksource: Some("tsc".to_owned()),
             ..Comparability::default()
         };
         let members = serde_json::to_value(&bare).expect("members");

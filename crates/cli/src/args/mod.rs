@@ -139,10 +139,11 @@ const TEMPLATE: &str =
     "{about}\n{usage-heading} {usage}\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}";
 
 const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met or every load lost frames, 2 bad input \
-                          or missing rights. Code 3 says that the host could not be restored (run `mpps recover`), 4 \
-                          that the machine was too disturbed (try again). Code 130 says that the run was interrupted.";
+                          or missing rights. Code 3 says that the host could not be restored (run `mpps recover`). \
+                          Code 4 says that a result is missing or decides nothing, mostly because the machine was \
+                          disturbed (try again). Code 130 says that the run was interrupted.";
 /// The same in a line, for `-h`.
-const EXIT_CODES_SHORT: &str = "Exit codes: 0 measured, 1 not as expected, 2 failed, 3 not restored, 4 disturbed, 130 interrupted";
+const EXIT_CODES_SHORT: &str = "Exit codes: 0 measured, 1 not as expected, 2 failed, 3 not restored, 4 no answer, 130 interrupted";
 
 /// The jobs.
 #[derive(Debug, Subcommand)]

@@ -54,7 +54,10 @@ const SHOWN: &[(&str, &str)] = &[
         "file",
         "Routes: MRT, bgpdump -m, or a list; - is standard input",
     ),
-    ("allow_system_changes", "Into this machine's own FIB"),
+    (
+        "allow_system_changes",
+        "Change this machine itself too, not only a bed",
+    ),
     ("via", "Next hops, addresses of neighbours"),
     ("ipv4_only", "IPv4 only"),
     ("ipv6_only", "IPv6 only"),

@@ -83,6 +83,7 @@ fn on_machine(facts: &Facts, rest: Comparability) -> Comparability {
     Comparability {
         kernel_release: facts.kernel_release.text().to_owned(),
         mitigations: facts.mitigations_text(),
+        clocksource: facts.kernel.clocksource.known().cloned(),
         cpu_model: Some(facts.cpu_model.text().to_owned()),
         hypervisor: facts.hypervisor.known().copied(),
         ..rest
