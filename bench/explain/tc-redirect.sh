@@ -4,6 +4,6 @@
 set -eu
 object=$(mktemp)
 trap 'rm -f "$object"' EXIT
-clang -O2 -g -target bpf -I"/usr/include/$(uname -m)-linux-gnu" -c "$(dirname "$0")/tc-redirect.bpf.c" -o "$object"
+clang -O2 -g -target bpf -I"/usr/include/$(uname -m)-linux-gnu" -c "$(dirname "$0")/redirect.bpf.c" -o "$object"
 tc qdisc add dev "$MPPS_DUT_IN" clsact
 tc filter add dev "$MPPS_DUT_IN" ingress bpf direct-action obj "$object" sec tc

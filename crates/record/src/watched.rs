@@ -12,11 +12,12 @@ pub struct Watched {
     pub rx_frames: u64,
     /// Frames that they sent.
     pub tx_frames: u64,
-    /// Part of the namespace's frames that is told to the CPUs watched: their part of the packets of all CPUs' stacks.
+    /// Part of the namespace's frames that is told to the CPUs watched: their part of the frames that
+    /// devices gave all CPUs, by polls. Where no device gave them any: their part of the packets of all CPUs' stacks.
     pub share_of_stack: f64,
     /// Frames that the cost of one is told of: those told to these CPUs, and packets of other namespaces that they took.
     pub frames: u64,
-    /// Packets among them that are of other namespaces: those that no interface of this one accounts for.
+    /// Packets among them that no interface of the namespace counted: of others, or taken twice.
     pub foreign_packets: u64,
     /// The CPUs that were watched.
     pub cpus: Vec<WatchedCpu>,
@@ -61,17 +62,30 @@ pub struct WatchedCpu {
     /// In hard interrupts, by samples: the ledger counts that time as what they interrupt. Missing where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt_share: Option<f64>,
+    /// In kernel workers that work for the network (WireGuard, IPsec, vhost), by samples: the ledger counts that time as
+    /// other tasks'. Missing where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker_share: Option<f64>,
 }
 
 impl WatchedCpu {
-    /// The least that other tasks had of its time: less what hard interrupts may have of it; 0 where that is not known.
+    /// The least that other tasks had of its time: less what hard interrupts may have of it, and what workers of the network
+    /// have; 0 where that is not known.
     #[must_use]
     pub fn least_task_share(&self) -> f64 {
         let counted = self
             .ledger
             .as_ref()
             .map_or(0.0, |ledger| ledger.other_task_share);
-        (counted - self.interrupt_share.unwrap_or(0.0)).max(0.0)
+        let known = [self.interrupt_share, self.worker_share];
+        let less: f64 = known.into_iter().flatten().sum();
+        (counted - less).max(0.0)
+    }
+
+    /// The network's part of its time with that of its workers.
+    #[must_use]
+    pub fn whole_network_share(&self) -> f64 {
+        self.network_share() + self.worker_share.unwrap_or(0.0)
     }
 
     /// The network's part of its time; 0 where that is not known.
@@ -134,6 +148,9 @@ pub struct WatchedLink {
     pub tx_frames: u64,
     /// Frames lost while receiving: dropped, missed and erroneous ones.
     pub rx_drops: u64,
+    /// Erroneous ones among them. Missing where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rx_errors: Option<u64>,
     /// Frames that found its ring full: `missed`, `over` and `fifo` errors. Missing where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rx_ring_drops: Option<u64>,

@@ -38,7 +38,7 @@ pub fn page(line: &ProfileLine, watched: &Watched, verbose: bool) -> String {
 pub(super) fn sentences(line: &ProfileLine, watched: &Watched) -> [String; 2] {
     let named: Vec<String> = line.cpus.iter().map(usize::to_string).collect();
     let of_others = match watched.foreign_packets > watched.frames / 2 {
-        true => ", most of them of other network namespaces or the loopback,",
+        true => ", most of them counted by no interface here,",
         false => "",
     };
     let cost = match (line.loads.first(), &line.why) {
@@ -200,7 +200,8 @@ pub(super) fn remarks(line: &ProfileLine, watched: &Watched) -> Vec<String> {
     }
     if watched.foreign_packets > 0 {
         told.push(format!(
-            "Among the frames are {} packets/s of other network namespaces or the loopback: their time cannot be told apart.",
+            "Among the frames are {} packets/s that no interface here counted: of other network namespaces or the loopback, or \
+             taken twice (IPsec, a redirect). Their time cannot be told apart.",
             rate(watched.foreign_packets, watched)
         ));
     }

@@ -52,7 +52,20 @@ struct observed_cpu {
 	u64 other_task_ns;
 	u64 polls;
 	u64 polled;	/* frames */
+	u64 device_polled;	/* those among them that a device's own queue gave */
 };
+
+struct device {
+	struct device *parent;
+} __attribute__((preserve_access_index));
+
+struct net_device {
+	struct device dev;
+} __attribute__((preserve_access_index));
+
+struct napi_struct {
+	struct net_device *dev;
+} __attribute__((preserve_access_index));
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -184,14 +197,22 @@ int BPF_PROG(looked)
 }
 
 SEC("tp_btf/napi_poll")
-int BPF_PROG(polled, void *napi, int work, int budget)
+int BPF_PROG(polled, struct napi_struct *napi, int work, int budget)
 {
-	struct observed_cpu *o = here();
+	/* On each CPU, watched or not: so the part of those watched is known. */
+	struct net_device *dev = napi->dev;
+	u32 cpu = bpf_get_smp_processor_id();
+	struct observed_cpu *o = bpf_map_lookup_elem(&cpus, &cpu);
 
 	if (!o)
 		return 0;
 	o->polls++;
-	o->polled += work > 0 ? work : 0;
+	if (work <= 0)
+		return 0;
+	o->polled += work;
+	/* A veth, a tunnel and the backlog have no device below them. */
+	if (dev && dev->dev.parent)
+		o->device_polled += work;
 	return 0;
 }
 

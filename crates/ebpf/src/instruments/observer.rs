@@ -3,8 +3,9 @@
 skeleton!("observer");
 
 plain! {
-    observed_cpu: 80 {
+    observed_cpu: 88 {
         watched, since_ns, running, idle_ns, net_softirq_ns, other_softirq_ns, net_thread_ns, other_task_ns, polls, polled,
+        device_polled,
     }
 }
 

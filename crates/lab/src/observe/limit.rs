@@ -5,6 +5,8 @@ use mpps_record::{Watched, WatchedCpu, WatchedLink};
 
 /// A CPU with less of the network's work is not the network's.
 const NETWORKS: f64 = 0.2;
+/// A CPU with less has none of it.
+const NETWORKS_LEAST: f64 = 0.01;
 /// Other tasks with more of a CPU are named.
 const OTHERS: f64 = 0.2;
 /// A hypervisor that takes more is named.
@@ -41,8 +43,7 @@ fn dropped(watched: &Watched) -> String {
 
 /// Of a CPU that has time left it limits nothing.
 fn stolen(watched: &Watched) -> Option<String> {
-    let mut full = watched.cpus.iter().filter(|cpu| !has_time(cpu));
-    let cpu = full.find(|cpu| cpu.steal_share > STOLEN)?;
+    let cpu = all_full(watched).find(|cpu| cpu.steal_share > STOLEN)?;
     let share = cpu.steal_share * 100.0;
     Some(format!(
         "The hypervisor took {share:.0} % of CPU {}",
@@ -57,7 +58,7 @@ fn has_time(cpu: &WatchedCpu) -> bool {
 
 /// CPUs without time left, of those that have work of the network's.
 fn all_full(watched: &Watched) -> impl Iterator<Item = &WatchedCpu> {
-    let is_full = |cpu: &&WatchedCpu| !has_time(cpu) && cpu.network_share() >= NETWORKS;
+    let is_full = |cpu: &&WatchedCpu| !has_time(cpu) && cpu.whole_network_share() >= NETWORKS;
     watched.cpus.iter().filter(is_full)
 }
 
@@ -71,8 +72,12 @@ fn interrupted(watched: &Watched) -> Option<String> {
     ))
 }
 
+/// If tasks have a part of each CPU that is full.
 fn taken(watched: &Watched) -> Option<String> {
-    let cpu = all_full(watched).find(|cpu| cpu.least_task_share() > OTHERS)?;
+    let is_taken = |cpu: &WatchedCpu| cpu.least_task_share() > OTHERS;
+    let cpu = all_full(watched)
+        .next()
+        .filter(|_| all_full(watched).all(is_taken))?;
     let share = cpu.least_task_share() * 100.0;
     Some(format!(
         "CPU {} is full, and tasks that are not the network's have {share:.0} % of it",
@@ -114,14 +119,17 @@ fn lost(watched: &Watched) -> Option<String> {
         let with_reason = (watched.drops.iter())
             .filter(|drop| drop.link.as_ref() == Some(&link.name))
             .map(|drop| drop.frames)
-            .sum();
-        known.max(link.rx_drops.saturating_sub(with_reason))
+            .sum::<u64>();
+        let errors = link.rx_errors.unwrap_or(0);
+        known.max(link.rx_drops.saturating_sub(with_reason + errors))
     };
     let lost = |link: &&WatchedLink| link.counted && is_much(at_ring(link), link.rx_frames);
     let link = watched.links.iter().find(lost)?;
-    let full = watched.cpus.iter().find(|cpu| !has_time(cpu));
+    // A program that polls a device by itself fills a CPU that has none of this work.
+    let is_full = |cpu: &&WatchedCpu| !has_time(cpu) && cpu.whole_network_share() > NETWORKS_LEAST;
+    let full = watched.cpus.iter().find(is_full);
     let why = full.map_or_else(
-        || "although no CPU is full: bursts or a short ring".to_owned(),
+        || "although no CPU is full of its work: bursts or a short ring".to_owned(),
         |cpu| format!("at a time when CPU {} was full", cpu.cpu),
     );
     Some(format!("{} lost frames while receiving {why}", link.name))
@@ -129,12 +137,13 @@ fn lost(watched: &Watched) -> Option<String> {
 
 fn time_left(watched: &Watched) -> String {
     let most = |one: &&WatchedCpu, other: &&WatchedCpu| {
-        one.network_share().total_cmp(&other.network_share())
+        one.whole_network_share()
+            .total_cmp(&other.whole_network_share())
     };
     let busiest = watched.cpus.iter().max_by(most);
     busiest.map_or_else(String::new, |cpu| {
         let (number, idle) = (cpu.cpu, cpu.idle_share() * 100.0);
-        match cpu.network_share() {
+        match cpu.whole_network_share() {
             0.0 => format!("CPU {number} is {idle:.0} % idle"),
             share => format!(
                 "No CPU is full of the network's work: CPU {number} has most, {:.0} % of its time, and is {idle:.0} % idle",
@@ -218,6 +227,42 @@ mod tests {
         assert!(words.contains("39 % of it"), "{words}");
         let (words, is_limit) = limit(&[cpu(2, 0.3, 0.0)], 9);
         assert!(words.starts_with("eth0 lost") && is_limit, "{words}");
+    }
+
+    #[test]
+    fn a_task_on_one_of_several_full_cpus_is_no_limit() {
+        let (words, _) = limit(&[cpu(2, 0.99, 0.0), cpu(3, 0.6, 0.39)], 0);
+        assert!(words.starts_with("CPU 2, 3 is full of"), "{words}");
+    }
+
+    #[test]
+    fn a_cpu_without_work_of_the_network_limits_nothing() {
+        // A program that polls a device by itself.
+        let poller = WatchedCpu {
+            steal_share: 0.06,
+            ..cpu(3, 0.0, 1.0)
+        };
+        let (words, _) = limit(&[cpu(2, 0.3, 0.0), poller.clone()], 9);
+        assert!(
+            words.contains("although no CPU is full of its work"),
+            "{words}"
+        );
+        // A worker of the network's, as WireGuard's.
+        let worker = WatchedCpu {
+            worker_share: Some(0.95),
+            ..poller
+        };
+        let (words, _) = limit(&[worker], 0);
+        assert!(words.contains("The hypervisor took 6 %"), "{words}");
+    }
+
+    #[test]
+    fn frames_with_errors_found_room_in_the_ring() {
+        let mut watched = with_drops(&[cpu(2, 0.3, 0.0)], 0);
+        watched.drops.clear();
+        watched.links[0].rx_errors = Some(9);
+        let (words, is_limit) = in_words(&watched);
+        assert!(!is_limit, "{words}");
     }
 
     #[test]

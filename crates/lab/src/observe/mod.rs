@@ -5,8 +5,10 @@
 
 mod cost;
 mod counters;
+mod frames;
 mod limit;
 mod program;
+mod samples;
 
 pub use cost::Cost;
 pub use mpps_linux::cpu::CpuSet;
@@ -100,8 +102,8 @@ impl Observer {
             let sampler = kept(Sampler::start(&self.plan), "samples", &mut lacks)?;
             Some((sampler, symbols))
         });
-        let begun_ns = monotonic_ns();
         let before = Counters::read()?;
+        let begun_ns = monotonic_ns();
         let seen = self.seen(&mut lacks);
         let end_ns = begun_ns + time.as_nanos();
         while goes_on() && monotonic_ns() < end_ns {
@@ -114,10 +116,14 @@ impl Observer {
             .and_then(|(sampler, symbols)| kept(sampler.stop(symbols), "samples", &mut lacks));
         let mut watched = after.since(&before, &self.cpus);
         watched.time_ns = ended_ns - begun_ns;
-        if let Some((before, after)) = seen {
-            Program::note(&[before, after], self.symbols.as_ref(), &mut watched);
+        let seen = seen.map(|(before, after)| [before, after]);
+        if let Some(seen) = &seen {
+            Program::note(seen, self.symbols.as_ref(), &mut watched);
         }
         watched.lacks = lacks;
+        let polls = seen.as_ref().map(Program::polls).unwrap_or_default();
+        let is_past_stack = after.are_past_the_stack(&before, watched.rx_frames);
+        frames::count(&mut watched, polls, is_past_stack);
         let cost = cost::frame_cost(&mut watched, profile.as_ref());
         Ok(Observed {
             limit: limit::in_words(&watched),

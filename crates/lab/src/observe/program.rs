@@ -1,10 +1,11 @@
 //! The program that sees what CPUs do and why frames are dropped (`observer.bpf.c`).
 
+use super::frames::{Part, Polls};
 use crate::profile::Symbols;
 use crate::tester::TesterError;
 use crate::tester::programs::drops::{DropCounts, DropProbe};
 use crate::tester::programs::{self, maps, trace};
-use libbpf_rs::Link;
+use libbpf_rs::{Link, MapCore as _};
 use mpps_ebpf::instruments::observer::{ObservedCpu, ObserverSkel, ObserverSkelBuilder};
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::links;
@@ -24,6 +25,8 @@ pub struct Program {
 /// What it has counted by a moment.
 pub struct Seen {
     cpus: BTreeMap<usize, ObservedCpu>,
+    /// Frames that polls took so far.
+    polls: Polls,
     drops: DropCounts,
 }
 
@@ -60,10 +63,36 @@ impl Program {
             Ok((cpu, read.until(monotonic_ns())))
         };
         let of_cpus = cpus.iter().map(of_cpu);
+        let map = &self.skel.maps.cpus;
+        let possible = maps::possible_cpus()?.min(map.max_entries() as usize);
+        let all: Vec<ObservedCpu> = maps::read_first(map, possible, READ)?;
+        let part = |of: fn(&ObservedCpu) -> u64| Part {
+            ours: (cpus.iter().filter_map(|&cpu| all.get(cpu)).map(of)).sum(),
+            all: all.iter().map(of).sum(),
+        };
         Ok(Seen {
+            polls: Polls {
+                any: part(|cpu| cpu.polled),
+                devices: part(|cpu| cpu.device_polled),
+            },
             cpus: of_cpus.collect::<Result<_, TesterError>>()?,
             drops: self.drops.read()?,
         })
+    }
+
+    /// Frames that polls took in between.
+    pub fn polls([before, after]: &[Seen; 2]) -> Polls {
+        let since = |of: fn(&Polls) -> Part| {
+            let [then, now] = [&before.polls, &after.polls].map(of);
+            Part {
+                ours: now.ours.saturating_sub(then.ours),
+                all: now.all.saturating_sub(then.all),
+            }
+        };
+        Polls {
+            any: since(|polls| polls.any),
+            devices: since(|polls| polls.devices),
+        }
     }
 
     /// Adds to the counts what was seen in between.
