@@ -26,7 +26,7 @@ fn every_frame_is_timed_through_router_and_bed() {
     let text = &ended.stdout;
     assert!(text.contains("64 B: typical "), "{text}");
     assert!(
-        text.contains("at 50 % of the throughput (10.0k frames/s), idle CPUs "),
+        text.contains("at 50 % of the given throughput (10.0k frames/s), idle CPUs "),
         "{text}"
     );
     assert!(text.contains(". The bed alone has "), "{text}");

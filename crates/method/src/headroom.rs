@@ -76,7 +76,9 @@ impl Headroom {
         let by_busy = |a: &&At, b: &&At| a.busy.total_cmp(&b.busy);
         let below = *points.iter().filter(|at| at.busy < BUSY).max_by(by_busy)?;
         let above = *points.iter().filter(|at| at.busy > BUSY).min_by(by_busy)?;
-        if above.rate.fps() > FACTOR_MAX * below.rate.fps() {
+        // A busier trial with a lower load was in another state of the machine.
+        let factor = above.rate.fps() / below.rate.fps();
+        if !(1.0..=FACTOR_MAX).contains(&factor) {
             return None;
         }
         let part = (BUSY - below.busy) / (above.busy - below.busy);
@@ -137,6 +139,16 @@ mod tests {
     fn trials_far_apart_are_not_joined() {
         assert!(Headroom::from_trials(&trials(&[6.1e5, 9e5])).is_some());
         assert_eq!(Headroom::from_trials(&trials(&[5.9e5, 9e5])), None);
+    }
+
+    #[test]
+    fn a_busier_trial_with_a_lower_load_is_not_joined() {
+        let at = |fps, busy| At {
+            rate: Rate::from_fps(fps),
+            busy,
+        };
+        assert_eq!(Headroom::from_points(&[at(9e5, 0.7), at(8.9e5, 0.9)]), None);
+        assert!(Headroom::from_points(&[at(9e5, 0.7), at(9.1e5, 0.9)]).is_some());
     }
 
     #[test]

@@ -50,6 +50,9 @@ pub struct ResultLine {
     /// where the search ended before it confirmed the rate. Missing: none is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lossless_below_fps: Option<u64>,
+    /// The load of the gate's short trials, if they lost nothing and no load of the search passed. Missing: it is not so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate_lossless_fps: Option<u64>,
     /// RFC 9971's Conditional Throughput.
     #[serde(default, deserialize_with = "whole::optional")]
     pub conditional_throughput_fps: Option<u64>,

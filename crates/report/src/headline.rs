@@ -54,12 +54,17 @@ pub fn forwarding_range(rates: Interval<u64>) -> (Known, String, String) {
     (known, low, high)
 }
 
-/// What was forwarded of a confirmed load, if it is above all that was forwarded at overload. The maximum forwarding rate
+/// What was forwarded of a load that passed, if it is above all that was forwarded at overload. The maximum forwarding rate
 /// is the highest at any load (RFC 2285 3.6.3), so it is at least this: the machine was slower at overload, or overload slows
 /// the router down.
 fn surpassed(row: &ResultLine) -> Option<u64> {
     let maximum = row.overload.max_forwarding_fps?;
-    let rate = Reading::from_line(row).confirmed()?;
+    let reading = Reading::from_line(row);
+    let rate = match reading {
+        // One trial proves a bound.
+        Reading::Unconfirmed(rate) if is_bound_at_overload(row) => rate,
+        _ => reading.confirmed()?,
+    };
     let forwarded = (rate as f64 * (1.0 - row.loss_ratio.unwrap_or(0.0))) as u64;
     (forwarded > maximum.high).then_some(forwarded)
 }
@@ -93,8 +98,12 @@ pub fn at_least_forwarded(row: &ResultLine) -> Option<u64> {
 /// Whether the maximum forwarding rate is a bound: the router was not seen to be the limit at overload, or was faster later.
 #[must_use]
 pub fn is_bound(row: &ResultLine) -> bool {
+    is_bound_at_overload(row) || surpassed(row).is_some()
+}
+
+/// Whether overload told a bound.
+fn is_bound_at_overload(row: &ResultLine) -> bool {
     row.overload.max_forwarding_only_disturbed == Some(true)
-        || surpassed(row).is_some()
         || matches!(
             row.overload.max_forwarding_limited_by,
             Some(ForwardingLimit::Tester | ForwardingLimit::Unknown)
@@ -182,8 +191,9 @@ fn in_other_states(overload: &Overload) -> Option<String> {
     let (known, ..) = forwarding_range(overload.max_forwarding_fps?);
     let number = known.with(others.forwarding_fps as f64).in_words();
     let percent = 100.0 * others.share;
+    let but = if others.share > 0.5 { "but " } else { "" };
     Some(format!(
-        "{number} at overload in other states of the machine ({percent:.0} % of the undisturbed time)"
+        "{but}{number} at overload in other states of the machine ({percent:.0} % of the undisturbed time)"
     ))
 }
 
@@ -230,12 +240,20 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
                 Some(LimitedBy::Disturbed) => " because of disturbances",
                 _ => "",
             };
+            let faster = row.overload.max_forwarding_fps.map(|maximum| maximum.high);
+            let faster = match faster.is_some_and(|high| rate > high) && !alone {
+                true => ", which is more than at overload",
+                false => "",
+            };
             let (rate, count) = (number(rate), count(row));
-            format!("{verb}{rate}{frames} {within}{count}, not confirmed{disturbed}{fails}")
+            format!("{verb}{rate}{frames} {within}{count}, not confirmed{disturbed}{faster}{fails}")
         }
         Reading::Below(rate) => {
             let lowest = Known::three(rate as f64).ceil().in_words();
-            format!("no load down to {lowest} frames/s passed {within}")
+            let gate = row.gate_lossless_fps.map_or(String::new(), |rate| {
+                format!(", but {} did in short trials", passed(row, rate).in_words())
+            });
+            format!("no load down to {lowest} frames/s passed {within}{gate}")
         }
         Reading::Nothing => {
             let why = row.why.as_deref().unwrap_or("the run ended before");

@@ -45,11 +45,16 @@ pub fn sentence(line: &ProfileLine) -> String {
     // A stage that costs more in a wire is no part of the router's cost that could be named.
     let costs = own.iter().take_while(|(_, ns)| ns.median >= 0.5).count();
     let (named, rest) = own.split_at(costs.min(PARTS));
-    let named = named.iter();
+    // Where a wire may take as much, it may be the bed that takes each of them.
+    let is_told = line
+        .wire
+        .as_ref()
+        .is_none_or(|wire| wire.router_ns.low > 0.0);
+    let named = named.iter().filter(|_| is_told);
     let named = named.map(|(part, ns)| format!("{part} {:.0}", ns.median));
     let mut parts: Vec<String> = named.collect();
     let ns: f64 = rest.iter().map(|(_, ns)| ns.median).sum();
-    parts.extend((ns.abs() >= 0.5).then(|| match ns < 0.0 {
+    parts.extend((is_told && ns.abs() >= 0.5).then(|| match ns < 0.0 {
         true => format!("the rest {ns:.0}, because a wire takes more there"),
         false => format!("the rest {ns:.0}"),
     }));
@@ -61,27 +66,30 @@ pub fn sentence(line: &ProfileLine) -> String {
     };
     let at = format!(" at saturation, {fps} frames/s{ends}");
     let of = match (&line.watched, &line.wire) {
+        (Some(watched), _) if watched.foreign_packets > watched.frames / 2 => {
+            ", most of them counted by no interface here".to_owned()
+        }
         (Some(_), _) => String::new(),
         (None, Some(wire)) if has_beds_stages(wire) => format!(
             "{at}. A wire in the router's place takes {:.0} ns of it. The router's part is {}",
             wire.load.frame_ns.median,
-            span(&wire.router_ns)
+            routers(&wire.router_ns)
         ),
         (None, Some(wire)) => format!(
             "{at}. The bed's part is {:.0} ns, the router's {}",
-            load.frame_ns.median - wire.router_ns.median,
-            span(&wire.router_ns)
+            load.frame_ns.median - wire.router_ns.median.max(0.0),
+            routers(&wire.router_ns)
         ),
         (None, None) => format!(
             "{at}. {:.0} ns are outside virtual NIC and exit",
             load.router_ns
         ),
     };
-    let mut told = format!(
-        "{frame}: a frame costs {}{of}: {}",
-        cost(load),
-        parts.join(", ")
-    );
+    let parts = match parts.is_empty() {
+        true => String::new(),
+        false => format!(": {}", parts.join(", ")),
+    };
+    let mut told = format!("{frame}: a frame costs {}{of}{parts}", cost(load));
     let against = line.against.as_ref();
     let against = against.map(|other| profile_change::against(other));
     for more in line.limit_text.iter().chain(&against) {
@@ -104,9 +112,24 @@ fn cost(load: &ProfiledLoad) -> String {
     }
 }
 
-/// `259 ns (249 to 269)`.
+/// The router's part; a bound where it cannot be told from the bed's.
+fn routers(ns: &Interval<f64>) -> String {
+    match ns.low > 0.0 {
+        true => span(ns),
+        false => format!(
+            "less than {:.0} ns, so its stages cannot be told from the bed's",
+            ns.high.max(1.0).ceil()
+        ),
+    }
+}
+
+/// `259 ns (249 to 269)`; without the ends where they are the same.
 fn span(ns: &Interval<f64>) -> String {
-    format!("{:.0} ns ({:.0} to {:.0})", ns.median, ns.low, ns.high)
+    let [low, median, high] = [ns.low, ns.median, ns.high].map(|ns| format!("{ns:.0}"));
+    match low == high {
+        true => format!("{median} ns"),
+        false => format!("{median} ns ({low} to {high})"),
+    }
 }
 
 /// What is in each cost beside the work for frames.

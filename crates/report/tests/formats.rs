@@ -318,7 +318,7 @@ fn markdown_is_a_summary_for_an_issue() {
         "| series | frame | routes | destinations | router ns | 95 % interval, or range of 5 |",
         "| 64 B | lossy | 80 % | 800\u{202f}000 | 600\u{202f}000 | 200\u{202f}000 | 25 % | 85 % |",
         "| planted fault | planted | found | tolerance | unit | holds |",
-        "**Simulated: 64 B: typical 21.5 µs, worst case (99.9 %) 377 µs at 50 % of the throughput",
+        "**Simulated: 64 B: typical 21.5 µs, worst case (99.9 %) 377 µs at 50 % of the rate without loss",
         "| 64 B | 10 % (120 thousand frames/s) | wire | 2 | ",
         "**Simulated: 1518 B: no burst of up to ",
         "| 64 B | average | 4\u{202f}041 | - | 5\u{202f}100\u{202f}000 | - | 792 µs | 605 µs |",

@@ -313,6 +313,10 @@ fn a_wire_tells_the_routers_part() {
         "A wire in the router's place takes 441 ns of it. The router's part is 259 ns (249 to 269)"
     ));
     assert!(page(&before).contains("takes 441 ns a frame. In all, the router takes 259 ns"));
+    let mut unclear = wire.clone();
+    unclear.router_ns = [-42.0, 78.0, 177.0].into();
+    let wanted = "the router's less than 177 ns, so its stages cannot be told from the bed's. The router's CPU limits.";
+    assert!(page(&unclear).contains(wanted));
     let page = page(&wire);
     for wanted in [
         "The bed's part is 441 ns, the router's 259 ns (249 to 269): routing 120, prerouting 80, TX 59. \

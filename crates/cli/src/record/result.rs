@@ -81,6 +81,7 @@ pub fn result_line(finding: &Finding, plan: &ThroughputPlan, stands: StandsOn) -
         rate_is,
         rate_fps: rate.map(whole_fps),
         lossless_below_fps: finding.fails.map(whole_fps),
+        gate_lossless_fps: finding.gate_passed.map(whole_fps),
         conditional_throughput_fps: finding.conditional_throughput.map(whole_fps),
         irregular: finding.irregular.as_ref().map(Irregular::to_string),
         limited_by: finding.limited_by.map(line::limited_by),

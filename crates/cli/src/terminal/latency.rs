@@ -113,7 +113,7 @@ fn remarks(size: &LatencyLine) -> String {
     }
     let whose = match size.throughput_given {
         true => "the given throughput",
-        false => "the throughput, as a search found it",
+        false => "the rate without loss that a search found",
     };
     let shares = size.loads.iter().any(|load| load.load_share.is_some());
     lines.extend(

@@ -4,7 +4,8 @@ use crate::terminal;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_method::sweep::{Answer, Axis, Basis, Fit, Measured, Memory, WhatIf};
 use mpps_record::{
-    Interval, LimitedBy, ProfileLine, ProfiledLoad, Run, SweepLine, SweepPoint, Traffic,
+    Interval, LimitedBy, ProfileLine, ProfiledLoad, ProfiledWire, Run, SweepLine, SweepPoint,
+    Traffic,
 };
 use mpps_report::number;
 use serde_json::json;
@@ -65,7 +66,7 @@ fn basis(runs: &[&Run], asked: &WhatIf) -> Result<(Basis, String, Vec<String>)> 
              `mpps explain` measures that on a bed"
         );
         bail!(
-            "--what-if: the record has no cost of a frame: `mpps explain --sweep destinations` measures one"
+            "--what-if: the record has no profile of what a frame costs: `mpps explain` makes one, and with --sweep along an axis"
         );
     };
     let doubts = line.doubts.iter().filter(|doubt| doubt.footnote.is_none());
@@ -73,7 +74,7 @@ fn basis(runs: &[&Run], asked: &WhatIf) -> Result<(Basis, String, Vec<String>)> 
     let more = [
         unsaturated(line.limited_by.as_ref()),
         burnt(line),
-        beds_part(load),
+        beds_part(load, line.wire.as_deref()),
     ];
     let warned = more.into_iter().flatten().chain(doubts).collect();
     let basis = Basis {
@@ -109,7 +110,7 @@ fn swept(
         false => {
             let warned = [
                 unsaturated(point.limited_by.as_ref()),
-                beds_part(&point.load),
+                beds_part(&point.load, None),
             ];
             let warned = warned.into_iter().flatten().collect();
             ("measured", ends(point.load.frame_ns), warned)
@@ -201,11 +202,13 @@ fn burnt(line: &ProfileLine) -> Option<String> {
 }
 
 /// Most of a frame's cost may be the bed's, which a real router does not have.
-fn beds_part(load: &ProfiledLoad) -> Option<String> {
+fn beds_part(load: &ProfiledLoad, wire: Option<&ProfiledWire>) -> Option<String> {
     let all = load.frame_ns.median;
-    let beds = all - load.router_ns;
-    (load.router_ns > 0.0).then(|| {
-        format!("{beds:.0} of the {all:.0} ns measured are the bed's virtual NIC and exit, and not the router's")
+    let router = wire.map_or(load.router_ns, |wire| wire.router_ns.median);
+    let beds = all - router.max(0.0);
+    (load.router_ns > 0.0).then(|| match wire {
+        Some(_) => format!("a wire in the router's place takes {beds:.0} of the {all:.0} ns measured: they are the bed's"),
+        None => format!("{beds:.0} of the {all:.0} ns measured are the bed's virtual NIC and exit, and not the router's"),
     })
 }
 

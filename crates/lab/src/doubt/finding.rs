@@ -26,6 +26,8 @@ pub struct Finding {
     pub forwarding_limit: Option<ForwardingLimit>,
     /// A load above the rate that the goal's rule failed, where the search ended before it confirmed the rate.
     pub fails: Option<Rate>,
+    /// The load of the gate's trials, if they lost nothing and no load of the search passed.
+    pub gate_passed: Option<Rate>,
     /// RFC 9971's Conditional Throughput: the load found, less what is lost there.
     pub conditional_throughput: Option<Rate>,
     /// What a regular result (RFC 9971) would have and this one has not.
@@ -94,7 +96,9 @@ pub fn weigh(
     let result = searched.result;
     let evidence = searched.evidence.as_ref();
     let claim = claim::claim(measurer, &searched);
+    let none_passed = matches!(result.outcome, Outcome::NoneLossless { .. });
     Finding {
+        gate_passed: gated.passed().filter(|_| none_passed),
         frames: measurer.frames().clone(),
         goal: result.goal,
         rate: Reading::new(&result, limited_by, claim.as_ref()),

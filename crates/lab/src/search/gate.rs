@@ -17,6 +17,23 @@ pub struct Gated {
     pub trials: Vec<(Trial, Verdict)>,
 }
 
+impl Gated {
+    /// The load of the trials that count, if none of them lost a frame.
+    #[must_use]
+    pub fn passed(&self) -> Option<Rate> {
+        let counts = self
+            .trials
+            .iter()
+            .filter(|(_, verdict)| !matches!(verdict, Verdict::Void(_)));
+        let passed = counts.map(|(trial, verdict)| match verdict {
+            Verdict::Lossless => Some(trial.sent_rate()?.fps()),
+            _ => None,
+        });
+        let rates: Option<Vec<f64>> = passed.collect();
+        rates?.into_iter().reduce(f64::min).map(Rate::from_fps)
+    }
+}
+
 fn rules(measurer: &dyn Measurer, offer: &Offer) -> Rules {
     let rules = measurer.rules(offer);
     Rules {

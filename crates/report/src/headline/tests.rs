@@ -373,6 +373,41 @@ fn rates_of_two_states_say_so() {
 }
 
 #[test]
+fn short_trials_that_passed_below_all_others_are_told() {
+    let text = headline(&ResultLine {
+        rate_is: Some(RateIs::Below),
+        rate_fps: Some(552_000),
+        gate_lossless_fps: Some(126_400),
+        ..line()
+    });
+    let wanted = "; no load down to 552 thousand frames/s passed without loss, but 126 thousand did in short trials.";
+    assert!(text.contains(wanted), "{text}");
+}
+
+#[test]
+fn a_trial_that_passed_raises_a_bound_of_overload() {
+    let text = headline(&ResultLine {
+        rate_is: Some(RateIs::Unconfirmed),
+        rate_fps: Some(1_700_000),
+        lossless_trials: Some(1),
+        judged_trials: Some(2),
+        ..weak_tester(1_520_000)
+    });
+    let wanted = "64 B: forwards 1.70 million frames/s without loss (1 of 2 trials), not confirmed";
+    assert!(text.starts_with(wanted), "{text}");
+    // The router's CPU was the limit, so the machine was another one.
+    let text = headline(&ResultLine {
+        rate_is: Some(RateIs::Unconfirmed),
+        rate_fps: Some(1_700_000),
+        ..line()
+    });
+    assert!(
+        text.contains("not confirmed, which is more than at overload"),
+        "{text}"
+    );
+}
+
+#[test]
 fn an_unconfirmed_rate_is_no_bound() {
     let early = |fails, limited_by| {
         headline(&ResultLine {
@@ -446,8 +481,8 @@ fn other_states_of_the_machine_are_told() {
         ..line.overload.clone()
     };
     let told = headline(&ResultLine { overload, ..line });
-    let expected = "64 B: forwards 1.52 million frames/s (1.46 to 1.57), limited by the router's CPU; 1.05 million \
-                    at overload in other states of the machine (75 % of the undisturbed time); 1.38";
+    let expected = "64 B: forwards 1.52 million frames/s (1.46 to 1.57), limited by the router's CPU; but 1.05 \
+                    million at overload in other states of the machine (75 % of the undisturbed time); 1.38";
     assert!(told.starts_with(expected), "{told}");
 }
 

@@ -8,8 +8,8 @@ use mpps_record::{
 /// The worst case leaves out this share of the frames (RFC 8219 section 7.2).
 const WORST: f64 = 0.001;
 
-/// `64 B: typical 7.90 µs, worst case (99.9 %) 41.0 µs at 50 % of the throughput (800k frames/s), idle CPUs kept awake. The
-/// bed alone has 6.10 and 35.0 µs.` Of the load next to half of the throughput: at the throughput queues begin to fill.
+/// `64 B: typical 7.90 µs, worst case (99.9 %) 41.0 µs at 50 % of the rate without loss (800k frames/s), idle CPUs kept
+/// awake. The bed alone has 6.10 and 35.0 µs.` Of the load next to half of that rate: at that rate queues begin to fill.
 #[must_use]
 pub fn latency(size: &LatencyLine) -> String {
     let frame = number::frame(&size.frame);
@@ -23,13 +23,18 @@ pub fn latency(size: &LatencyLine) -> String {
     let Some((load, (typical, worst))) = told.and_then(|load| Some((load, times(load)?))) else {
         return format!("{frame}: latency not measured");
     };
+    let with_router = typical;
     let [typical, worst] = [typical, worst].map(|ns| number::time(ns as f64));
     let stalls = stalls(&load.router);
     let rate = Known::three(load.load_fps as f64).short();
     let at = match load.load_share {
         Some(share) => {
             let share = number::percent_given(share);
-            format!("{share} of the throughput ({rate} frames/s)")
+            let of = match size.throughput_given {
+                true => "the given throughput",
+                false => "the rate without loss",
+            };
+            format!("{share} of {of} ({rate} frames/s)")
         }
         None => format!("{rate} frames/s"),
     };
@@ -39,9 +44,13 @@ pub fn latency(size: &LatencyLine) -> String {
     });
     let bed = load.bed.as_ref().map(|bed| &bed.times);
     let bed = bed.and_then(|times| times.typical_ns.zip(times.worst_case_ns));
-    let bed = bed.map_or(String::new(), |(typical, worst)| {
-        let [typical, worst] = [typical, worst].map(|ns| number::time(ns as f64));
-        format!(". The bed alone has {typical} and {worst}")
+    let bed = bed.map_or(String::new(), |(beds, worst)| {
+        let so = match beds >= with_router {
+            true => ", so the router's part cannot be told",
+            false => "",
+        };
+        let [beds, worst] = [beds, worst].map(|ns| number::time(ns as f64));
+        format!(". The bed alone has {beds} and {worst}{so}")
     });
     let sleep = match size.cpus_awake {
         true => "idle CPUs kept awake",

@@ -61,6 +61,7 @@ fn finding(limited_by: LimitedBy) -> Finding {
         receiver: None,
         frames: plan("--frame 64").offer.measurement.sizes.remove(0),
         goal: None,
+        gate_passed: None,
         conditional_throughput: Some(trial.offered),
         irregular: None,
         outcome: Outcome::Found {

@@ -44,17 +44,26 @@ fn size(loads: Vec<LatencyLoad>) -> LatencyLine {
 }
 
 #[test]
+fn a_bed_as_slow_as_the_router_is_told() {
+    let mut slow = load(Some(0.5), 800_000);
+    slow.bed = Some(slow.router.clone());
+    let text = vec![size(vec![slow])].text("a machine", false);
+    let wanted = "The bed alone has 7.94 µs and 7.94 µs, so the router's part cannot be told.";
+    assert!(text.replace("\n    ", " ").contains(wanted), "{text}");
+}
+
+#[test]
 fn the_router_stands_beside_the_bed() {
     let loads = vec![load(Some(0.5), 800_000), load(Some(1.0), 1_600_000)];
     let text = vec![size(loads)].text("a machine", false);
-    let sentence = "64 B: typical 7.94 µs, worst case (99.9 %) 7.94 µs at 50 % of the throughput (800k frames/s), \
-                    idle CPUs kept awake. The bed alone has 6.14 µs and 35.8 µs.\n";
+    let sentence = "64 B: typical 7.94 µs, worst case (99.9 %) 7.94 µs at 50 % of the rate without loss \
+                    (800k frames/s), idle CPUs kept awake. The bed alone has 6.14 µs and 35.8 µs.\n";
     for wanted in [
         sentence,
         " load  frames/s  path     p50   p90   p99  p99.9  p99.99   max    PDV  samples\n",
         "100 %     1.60M  router  7.94  7.94  7.94   7.94    41.0  1210  0.127    1.60M\n",
         "                 bed     6.14  6.14  6.14   35.8    35.8  35.8   29.8    1.60M\n",
-        "100 % is the throughput, as a search found it: 1.60M frames/s\n",
+        "100 % is the rate without loss that a search found: 1.60M frames/s\n",
         "longest stall or slow time of a CPU: 1.20 ms (router, at 100 %), 900 ns (bed, at 100 %)\n",
         "\nDoubts\n- something\n",
     ] {

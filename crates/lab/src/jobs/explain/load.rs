@@ -7,6 +7,7 @@ use crate::line::interval;
 use crate::search::saturation::block;
 use mpps_method::distance::At;
 use mpps_method::interval::Interval;
+use mpps_method::limit::BUSY;
 use mpps_method::saturation::{Block, Saturation};
 use mpps_method::stage::student;
 use mpps_method::{compare, statistics};
@@ -82,14 +83,22 @@ pub(super) fn load_of(tried: &[Profiled]) -> Option<ProfiledLoad> {
     let forwarded = over(|one| Some(one.judged.trial.forwarding_rate()?.fps()))?;
     let whole = Interval::from_value(forwarded);
     let state = state(tried);
+    let forwarding = interval(saturation.map_or(whole, |found| found.forwarding));
+    let (busy_share, frame_ns) = (
+        over(|one| one.judged.trial.busiest_share())?,
+        mean(&frame_ns)?,
+    );
     let mut load = ProfiledLoad {
         cpu_distance_ns: state.map(|at| at.round_trip_ns),
         work_ns: state.and_then(|at| at.work_ns),
         offered_fps: over(|one| Some(one.judged.trial.sent_rate()?.fps()))?,
-        forwarding_fps: interval(saturation.map_or(whole, |found| found.forwarding)),
+        forwarding_fps: match busy_share >= BUSY {
+            true => fitting(forwarding, tried),
+            false => forwarding,
+        },
         trials: tried.iter().map(|one| one.judged.number).collect(),
-        busy_share: over(|one| one.judged.trial.busiest_share())?,
-        frame_ns: mean(&frame_ns)?,
+        busy_share,
+        frame_ns,
         wake_ups_per_frame: over(Profiled::wakes_a_frame),
         polls_per_frame: over(|one| one.polls_a_frame),
         seen_share: over(|one| one.seen),
@@ -98,6 +107,20 @@ pub(super) fn load_of(tried: &[Profiled]) -> Option<ProfiledLoad> {
     };
     split::fill(&mut load, tried);
     Some(load)
+}
+
+/// Of a full CPU the rate that fits the mean cost of the trials: their harmonic mean. The middle of all windows may be of
+/// another state of the machine.
+fn fitting(
+    forwarding: mpps_record::Interval<f64>,
+    tried: &[Profiled],
+) -> mpps_record::Interval<f64> {
+    let costs: Vec<f64> = tried.iter().filter_map(forwards).map(f64::recip).collect();
+    let Some(mean) = statistics::mean(&costs).filter(|mean| mean.is_normal()) else {
+        return forwarding;
+    };
+    let rate = mean.recip();
+    [forwarding.low.min(rate), rate, forwarding.high.max(rate)].into()
 }
 
 /// The mean, because the stages sum to it, with Student's interval over trials as theirs; of few trials their range.
@@ -125,26 +148,42 @@ mod tests {
     use mpps_method::saturation::Window;
     use mpps_method::{Span, Trial, Verdict};
 
+    /// Windows of a tenth of a second.
+    fn profiled(forwarded: u64, round_trip_ns: u64) -> Profiled {
+        let window = Window {
+            duration: Span::from_millis(100),
+            forwarded,
+            round_trip_ns: Some(round_trip_ns),
+            work_ns: Some(200),
+            ..Window::default()
+        };
+        let judged = Judged {
+            number: 1,
+            trial: Trial {
+                windows: vec![window; 10],
+                ..Trial::default()
+            },
+            verdict: Verdict::Lossless,
+        };
+        Profiled::new(judged, 0, None, &[])
+    }
+
+    #[test]
+    fn a_rate_fits_the_mean_of_the_costs() {
+        // Of a full CPU a frame cost 1000 and 500 us.
+        let tried = [(100, 60), (200, 60)].map(|(forwarded, ns)| profiled(forwarded, ns));
+        let windows = [2_000.0, 2_000.0, 2_000.0].into();
+        let found = fitting(windows, &tried);
+        assert!((found.median * 750e-6 - 1.0).abs() < 1e-9, "{found:?}");
+        assert!(
+            found.low <= found.median && found.high >= 2_000.0,
+            "{found:?}"
+        );
+        assert_eq!(fitting(windows, &[]), windows);
+    }
+
     #[test]
     fn overloads_are_of_the_loads_state() {
-        let profiled = |forwarded: u64, round_trip_ns: u64| {
-            let window = Window {
-                duration: Span::from_millis(100),
-                forwarded,
-                round_trip_ns: Some(round_trip_ns),
-                work_ns: Some(200),
-                ..Window::default()
-            };
-            let judged = Judged {
-                number: 1,
-                trial: Trial {
-                    windows: vec![window; 10],
-                    ..Trial::default()
-                },
-                verdict: Verdict::Lossless,
-            };
-            Profiled::new(judged, 0, None, &[])
-        };
         let tried = [(900, 60), (1_000, 62), (1_200, 64), (5_000, 300)];
         let tried = tried.map(|(forwarded, ns)| profiled(forwarded, ns));
         let load = |cpu_distance_ns| ProfiledLoad {
