@@ -42,7 +42,8 @@ one() { # PATH
 	sleep 1
 	ip netns exec mpps-xdp-r "$mpps" explain --cpus 1 --for "$seconds" --record "$tools/$1.jsonl" > "$out/$1.txt" || true
 	wait
-	sed "s/^{/{\"path\":\"$1\",/" "$tools/$1.jsonl" >> "$out/raw.jsonl"
+	sed "s/^{/{\"path\":\"$1\",/; s|$tools/||g" "$tools/$1.jsonl" >> "$out/raw.jsonl"
+	sed -i "s|$tools/||g" "$out/$1.txt"
 }
 one kernel
 ip -n mpps-xdp-r link set dev rs xdpdrv obj "$tools/redirect.o" sec xdp

@@ -57,7 +57,9 @@ pub fn build_linted(selected: &[&str]) -> Result<(Vec<Program>, bool), Failure> 
     });
     let built = {
         let mut command = command(BUILD);
-        linting(&mut command).args(selected).stderr(written);
+        // A quiet cargo counts no warnings.
+        linting(&mut command).env("CARGO_TERM_QUIET", "false");
+        command.args(selected).stderr(written);
         collect(&mut command)
     };
     let warned = told.join().unwrap_or(true);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What programs on tracepoints need of the kernel's own structures to tell one interface from another: its number
- * and the inode number of its network namespace. Members are found by name in the kernel's types (BTF); those not
+ * What programs on tracepoints need of the kernel's own structures to tell one interface from another: its number,
+ * the inode number of its network namespace, and the device below it. Members are found by name in the kernel's types (BTF); those not
  * named here are none of our business.
  */
 #ifndef MPPS_NET_DEVICE_H
@@ -19,9 +19,14 @@ typedef struct {
 	struct net *net;
 } __attribute__((preserve_access_index)) possible_net_t;
 
+struct device {
+	struct device *parent;
+} __attribute__((preserve_access_index));
+
 struct net_device {
 	int ifindex;
 	possible_net_t nd_net;
+	struct device dev;
 } __attribute__((preserve_access_index));
 
 #endif

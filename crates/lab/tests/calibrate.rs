@@ -35,16 +35,14 @@ impl ResultObserver<CalibrationLine> for Silent {
     }
 }
 
-/// Fewer pairs than `mpps calibrate` has: they tell a cost and a delay from none.
+/// Fewer pairs than `mpps calibrate` has: they tell a cost from none.
 const COST: FaultKind = FaultKind::Cost { pairs: 6 };
-const DELAY: FaultKind = FaultKind::Delay { pairs: 3 };
-/// What a receiver itself tells: its counts, its clock, and that its own cost is not the router's.
-const FAULTS: [FaultKind; 5] = [
+/// What a receiver itself tells: its counts, and that its own cost is not the router's. Its clock: `latency`.
+const FAULTS: [FaultKind; 4] = [
     FaultKind::Loss,
     FaultKind::Duplicates,
     FaultKind::Reordering,
     COST,
-    DELAY,
 ];
 
 #[test]

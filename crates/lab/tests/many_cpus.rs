@@ -7,7 +7,7 @@ use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Side};
 use mpps_lab::tester::{PortKind, ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial::{self, probe};
-use mpps_linux::cpu::{self, CpuSet};
+use mpps_linux::cpu;
 use mpps_linux::ethtool;
 use mpps_method::{Offer, Rate, Span, Trial, Verdict};
 
@@ -132,21 +132,4 @@ fn ledger_closes_for_every_front_and_direction() {
             assert!(frames >= sent, "{what}: {trial:?}");
         }
     }
-}
-
-#[test]
-fn without_a_wish_two_cpus_test_and_one_is_the_dut() {
-    let Some(plan) = plan(Front::Cpumap) else {
-        return;
-    };
-    let available: CpuSet = plan.cpus.all().into_iter().collect();
-    let cpus = CpuSplit::choose(&available, None, None).expect("a split");
-    assert_eq!((cpus.dut.len(), cpus.tester.len()), (1, 2));
-    let bed = Bed::raise(&BedPlan {
-        cpus,
-        queues: 1,
-        ..plan
-    })
-    .unwrap_or_else(|error| panic!("raise: {error}"));
-    closed_trial(&bed, &support::traffic(), "the default split");
 }

@@ -5,7 +5,7 @@ use mpps_lab::bed::{Bed, BedPlan, Change, Front};
 use mpps_lab::journal::{self, Entry};
 use mpps_lab::traffic::{ReceiverPlace, Traffic};
 use mpps_lab::tune::measurable::{Ground, Reach, Unmeasured, check};
-use mpps_lab::tune::toggle::{Level, Toggle};
+use mpps_lab::tune::toggle::{Level, NoToggle, Toggle};
 use mpps_linux::setting::{Kind, Setting};
 use mpps_linux::spawn::{self, Terms};
 use mpps_method::Transport;
@@ -98,9 +98,13 @@ fn each_switch_is_taken_back() {
                 println!("{}: {why:?}", row.id);
                 let lacks = row.needs.contains("a kernel with ");
                 let is_told = match &why {
-                    Unmeasured::Inert(why) => lacks && why.starts_with("this kernel has no "),
-                    Unmeasured::NotSwitched(why) => !lacks || why.starts_with("no "),
-                    Unmeasured::Stays(_) => false,
+                    NoToggle::Unmeasured(Unmeasured::Inert(why)) => {
+                        lacks && why.starts_with("this kernel has no ")
+                    }
+                    NoToggle::Unmeasured(Unmeasured::NotSwitched(why)) => {
+                        !lacks || why.starts_with("no ")
+                    }
+                    NoToggle::Stays(_) => false,
                 };
                 assert!(is_told, "{}: {why:?}", row.id);
                 assert_eq!(

@@ -54,19 +54,31 @@ pub fn forwarding_range(rates: Interval<u64>) -> (Known, String, String) {
     (known, low, high)
 }
 
-/// What was forwarded of a load that passed, if it is above all that was forwarded at overload. The maximum forwarding rate
+/// What was forwarded of a confirmed load, if it is above all that was forwarded at overload. The maximum forwarding rate
 /// is the highest at any load (RFC 2285 3.6.3), so it is at least this: the machine was slower at overload, or overload slows
 /// the router down.
 fn surpassed(row: &ResultLine) -> Option<u64> {
     let maximum = row.overload.max_forwarding_fps?;
-    let reading = Reading::from_line(row);
-    let rate = match reading {
-        // One trial proves a bound.
-        Reading::Unconfirmed(rate) if is_bound_at_overload(row) => rate,
-        _ => reading.confirmed()?,
-    };
-    let forwarded = (rate as f64 * (1.0 - row.loss_ratio.unwrap_or(0.0))) as u64;
+    let rate = Reading::from_line(row).confirmed()?;
+    let forwarded = forwarded(row, rate);
     (forwarded > maximum.high).then_some(forwarded)
+}
+
+/// What was forwarded of a load that passed.
+fn forwarded(row: &ResultLine, rate: u64) -> u64 {
+    (rate as f64 * (1.0 - row.loss_ratio.unwrap_or(0.0))) as u64
+}
+
+/// What was forwarded of a load that passed and is not confirmed, if it is above all that was forwarded at overload. One
+/// trial raises a bound, and no other maximum.
+fn unconfirmed(row: &ResultLine) -> Option<u64> {
+    let maximum = row.overload.max_forwarding_fps?;
+    match Reading::from_line(row) {
+        Reading::Unconfirmed(rate) => {
+            Some(forwarded(row, rate)).filter(|passed| *passed > maximum.high)
+        }
+        _ => None,
+    }
 }
 
 /// What the router forwarded at overload, where that is clearly less than a load that passed.
@@ -92,18 +104,14 @@ fn has_moved(row: &Row<'_>) -> bool {
 #[must_use]
 pub fn at_least_forwarded(row: &ResultLine) -> Option<u64> {
     let low = row.overload.max_forwarding_fps?.low;
-    is_bound(row).then(|| surpassed(row).unwrap_or(low))
+    is_bound(row).then(|| surpassed(row).or(unconfirmed(row)).unwrap_or(low))
 }
 
 /// Whether the maximum forwarding rate is a bound: the router was not seen to be the limit at overload, or was faster later.
 #[must_use]
 pub fn is_bound(row: &ResultLine) -> bool {
-    is_bound_at_overload(row) || surpassed(row).is_some()
-}
-
-/// Whether overload told a bound.
-fn is_bound_at_overload(row: &ResultLine) -> bool {
     row.overload.max_forwarding_only_disturbed == Some(true)
+        || surpassed(row).is_some()
         || matches!(
             row.overload.max_forwarding_limited_by,
             Some(ForwardingLimit::Tester | ForwardingLimit::Unknown)
@@ -154,7 +162,8 @@ fn forwarding(row: &Row<'_>) -> Option<String> {
     let forwarded = row.overload.max_forwarding_fps?;
     let (known, low, high) = forwarding_range(forwarded);
     let at_least = |why: &str| {
-        let low = known.with(forwarded.low as f64).floor().in_words();
+        let low = unconfirmed(row).unwrap_or(forwarded.low);
+        let low = known.with(low as f64).floor().in_words();
         Some(format!("forwards at least {low} frames/s{why}"))
     };
     let who = match row.overload.max_forwarding_limited_by.as_ref()? {
@@ -240,8 +249,7 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
                 Some(LimitedBy::Disturbed) => " because of disturbances",
                 _ => "",
             };
-            let faster = row.overload.max_forwarding_fps.map(|maximum| maximum.high);
-            let faster = match faster.is_some_and(|high| rate > high) && !alone {
+            let faster = match unconfirmed(row).is_some() && !alone && !is_bound(row) {
                 true => ", which is more than at overload",
                 false => "",
             };

@@ -76,8 +76,8 @@ pub fn sentence(line: &ProfileLine) -> String {
             routers(&wire.router_ns)
         ),
         (None, Some(wire)) => format!(
-            "{at}. The bed's part is {:.0} ns, the router's {}",
-            load.frame_ns.median - wire.router_ns.median.max(0.0),
+            "{at}. The bed's part is {}, the router's {}",
+            beds(load.frame_ns.median, &wire.router_ns),
             routers(&wire.router_ns)
         ),
         (None, None) => format!(
@@ -109,6 +109,14 @@ fn cost(load: &ProfiledLoad) -> String {
             load.frame_ns.median, load.frame_ns.low, load.frame_ns.high
         ),
         _ => span(&load.frame_ns),
+    }
+}
+
+/// What is not the router's.
+fn beds(all: f64, router: &Interval<f64>) -> String {
+    match router.low > 0.0 {
+        true => format!("{:.0} ns", all - router.median),
+        false => format!("at least {:.0} ns", (all - router.high).max(0.0).floor()),
     }
 }
 

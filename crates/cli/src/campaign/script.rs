@@ -79,9 +79,7 @@ fn refused(row: &Row, why: Unmeasured) -> String {
         (Scope::Host | Scope::Cpu | Scope::Irq, Unmeasured::NotSwitched(_)) => {
             "holds for the whole machine, which a campaign does not change".to_owned()
         }
-        (_, Unmeasured::NotSwitched(why) | Unmeasured::Stays(why)) => {
-            format!("cannot be set: {why}")
-        }
+        (_, Unmeasured::NotSwitched(why)) => format!("cannot be set: {why}"),
     };
     let id = row.id;
     format!("{id} {why}: leave it out, or give the cell cannot = \"why\"")

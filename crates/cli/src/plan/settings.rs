@@ -168,7 +168,7 @@ fn check_some(count: usize, left_out: &[(&Row, Unmeasured)]) -> Result<()> {
 pub fn words(why: &Unmeasured) -> String {
     match why {
         Unmeasured::Inert(why) => format!("is inert here: {why}"),
-        Unmeasured::NotSwitched(why) | Unmeasured::Stays(why) => format!("is not measured: {why}"),
+        Unmeasured::NotSwitched(why) => format!("is not measured: {why}"),
     }
 }
 

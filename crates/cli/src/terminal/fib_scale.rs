@@ -8,6 +8,7 @@ pub use title::{bed_line, scale_title};
 
 use super::columns::names;
 use super::doubts::Doubted;
+use super::report::is_open;
 use super::{Reading, Row, columns, grouped, machine_line};
 use crate::exit::Exit;
 use crate::outcome::{Outcome, View, worst};
@@ -160,6 +161,9 @@ impl Outcome for Vec<PointLine> {
                 _ if row.is_empty() => Exit::Disturbed,
                 None | Some(Reading::Is(_) | Reading::AtLeast(_) | Reading::Unconfirmed(_)) => {
                     Exit::Measured
+                }
+                Some(Reading::Below(_)) if row.result.as_ref().is_some_and(is_open) => {
+                    Exit::Disturbed
                 }
                 Some(Reading::Below(_)) => Exit::NotMet,
                 Some(Reading::Nothing) => Exit::Disturbed,

@@ -203,13 +203,23 @@ impl Outcome for Vec<ResultLine> {
         let rows = Row::each(self);
         let unmet = expectation::all_unmet(run.begin.as_ref(), &rows);
         if view.is_disturbed() && unmet.is_empty() {
-            let is_missing = |row: &&Row<'_>| row.reading() == Reading::Nothing || is_open(row);
-            let missing = rows.iter().filter(is_missing);
-            let missing: Vec<&str> = missing.map(|row| row.subject.as_str()).collect();
-            error(&format!(
-                "not measured: {} (run again when the machine is quieter)",
-                missing.join(", ")
-            ));
+            let named = |is: fn(&Row<'_>) -> bool| {
+                let rows = rows.iter().filter(|row| is(row));
+                let names: Vec<&str> = rows.map(|row| row.subject.as_str()).collect();
+                names.join(", ")
+            };
+            let missing = named(|row| row.reading() == Reading::Nothing);
+            let open = named(is_open);
+            for (what, names) in [
+                ("not measured", missing),
+                ("no load of the search passed", open),
+            ] {
+                if !names.is_empty() {
+                    error(&format!(
+                        "{what}: {names} (run again when the machine is quieter)"
+                    ));
+                }
+            }
         }
         for line in &unmet {
             error(line);
@@ -220,8 +230,11 @@ impl Outcome for Vec<ResultLine> {
     fn exit(&self, run: &Run) -> Exit {
         let exit = |row: &Row<'_>| match row.reading() {
             Reading::Nothing => Exit::Disturbed,
-            Reading::Below(_) if is_open(row) => Exit::Disturbed,
-            Reading::Below(_) => Exit::NotMet,
+            Reading::Below(_) if !is_open(row) => Exit::NotMet,
+            Reading::Below(_) => match expectation::unmet(run.begin.as_ref(), row) {
+                None => Exit::Disturbed,
+                Some(_) => Exit::NotMet,
+            },
             Reading::Is(_) | Reading::AtLeast(_) | Reading::Unconfirmed(_) => {
                 match expectation::unmet(run.begin.as_ref(), row) {
                     Some(unmet) if unmet.may_be_met => Exit::Disturbed,
@@ -235,7 +248,7 @@ impl Outcome for Vec<ResultLine> {
 }
 
 /// Whether a lower load passed than all of the search: then not every load loses frames.
-fn is_open(row: &Row<'_>) -> bool {
+pub(super) fn is_open(row: &Row<'_>) -> bool {
     matches!(row.reading(), Reading::Below(_)) && row.gate_lossless_fps.is_some()
 }
 

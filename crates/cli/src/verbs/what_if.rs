@@ -206,10 +206,12 @@ fn beds_part(load: &ProfiledLoad, wire: Option<&ProfiledWire>) -> Option<String>
     let all = load.frame_ns.median;
     let router = wire.map_or(load.router_ns, |wire| wire.router_ns.median);
     let beds = all - router.max(0.0);
-    (load.router_ns > 0.0).then(|| match wire {
-        Some(_) => format!("a wire in the router's place takes {beds:.0} of the {all:.0} ns measured: they are the bed's"),
-        None => format!("{beds:.0} of the {all:.0} ns measured are the bed's virtual NIC and exit, and not the router's"),
-    })
+    let whose = match wire {
+        Some(_) => "the bed's",
+        None => "the bed's virtual NIC and exit",
+    };
+    (load.router_ns > 0.0)
+        .then(|| format!("{beds:.0} of the {all:.0} ns measured are {whose}, and not the router's"))
 }
 
 /// The place of a point, before its frame size: `1 destination and `.

@@ -8,6 +8,7 @@
  * the expiry of a timer included.
  */
 #include "../base.h"
+#include "../net_device.h"
 #include <bpf/bpf_tracing.h>
 
 #define CPUS_MAX 1024
@@ -52,16 +53,8 @@ struct observed_cpu {
 	u64 other_task_ns;
 	u64 polls;
 	u64 polled;	/* frames */
-	u64 device_polled;	/* those among them that a device's own queue gave */
+	u64 device_polled;	/* those among them that a device of the namespace gave */
 };
-
-struct device {
-	struct device *parent;
-} __attribute__((preserve_access_index));
-
-struct net_device {
-	struct device dev;
-} __attribute__((preserve_access_index));
 
 struct napi_struct {
 	struct net_device *dev;
@@ -73,6 +66,9 @@ struct {
 	__type(key, u32);
 	__type(value, struct observed_cpu);
 } cpus SEC(".maps");
+
+/* Inode number of the network namespace whose devices are told apart. */
+const volatile u32 netns = 0;
 
 static __always_inline struct observed_cpu *here(void)
 {
@@ -211,7 +207,7 @@ int BPF_PROG(polled, struct napi_struct *napi, int work, int budget)
 		return 0;
 	o->polled += work;
 	/* A veth, a tunnel and the backlog have no device below them. */
-	if (dev && dev->dev.parent)
+	if (dev && dev->dev.parent && dev->nd_net.net->ns.inum == netns)
 		o->device_polled += work;
 	return 0;
 }

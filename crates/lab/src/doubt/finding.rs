@@ -96,9 +96,12 @@ pub fn weigh(
     let result = searched.result;
     let evidence = searched.evidence.as_ref();
     let claim = claim::claim(measurer, &searched);
-    let none_passed = matches!(result.outcome, Outcome::NoneLossless { .. });
+    let is_lower = |passed: &Rate| match result.outcome {
+        Outcome::NoneLossless { lowest, .. } => *passed < lowest,
+        _ => false,
+    };
     Finding {
-        gate_passed: gated.passed().filter(|_| none_passed),
+        gate_passed: gated.passed().filter(is_lower),
         frames: measurer.frames().clone(),
         goal: result.goal,
         rate: Reading::new(&result, limited_by, claim.as_ref()),

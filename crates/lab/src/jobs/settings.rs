@@ -21,7 +21,7 @@ use crate::line::doubt;
 use crate::search::saturation::{block, little_more, run_at_overload};
 use crate::traffic::Traffic;
 use crate::tune::measurable::{self, Ground, Reach, Unmeasured};
-use crate::tune::toggle::{PLACEBO, Toggle};
+use crate::tune::toggle::{NoToggle, PLACEBO, Toggle};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::compare::{Comparison, Measure, Rule};
 use mpps_method::tune::Row;
@@ -228,7 +228,7 @@ pub fn measure(
     // Without it nobody could tell a disturbance from an effect.
     match Toggle::placebo(bed) {
         Ok(placebo) => toggles.push(placebo),
-        Err(why) => return Err(refused(PLACEBO, why)),
+        Err(why) => return Err(JobError::Setting { id: PLACEBO, why }),
     }
     let variant = Variant {
         name: String::new(),
@@ -281,14 +281,6 @@ pub fn measure(
     Ok(outcome)
 }
 
-fn refused(id: &'static str, why: Unmeasured) -> JobError {
-    let why = match why {
-        Unmeasured::Inert(why) | Unmeasured::NotSwitched(why) => why,
-        Unmeasured::Stays(why) => return stays(id, &why),
-    };
-    JobError::Setting { id, why }
-}
-
 /// Every other setting would be measured on another bed.
 fn stays(id: &'static str, why: &str) -> JobError {
     let why = format!(
@@ -314,11 +306,11 @@ fn switches<'bed>(
         reach: plan.reach,
     };
     for row in &plan.rows {
-        let can = measurable::check(row, &at);
+        let can = measurable::check(row, &at).map_err(NoToggle::Unmeasured);
         match can.and_then(|()| Toggle::new(row, bed)) {
             Ok(toggle) => toggles.push(toggle),
-            Err(why @ Unmeasured::Stays(_)) => return Err(refused(row.id, why)),
-            Err(why) => effects.push(unmeasured(row, why)),
+            Err(NoToggle::Stays(why)) => return Err(stays(row.id, &why)),
+            Err(NoToggle::Unmeasured(why)) => effects.push(unmeasured(row, why)),
         }
     }
     Ok((toggles, effects))
@@ -407,7 +399,7 @@ fn size(effect: &SettingEffect) -> f64 {
 pub fn unmeasured(row: &Row, why: Unmeasured) -> SettingEffect {
     let (inert, not_measured) = match why {
         Unmeasured::Inert(why) => (Some(why), None),
-        Unmeasured::NotSwitched(why) | Unmeasured::Stays(why) => (None, Some(why)),
+        Unmeasured::NotSwitched(why) => (None, Some(why)),
     };
     SettingEffect {
         setting: row.id.to_owned(),

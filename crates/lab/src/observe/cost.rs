@@ -10,6 +10,9 @@ use mpps_record::{FoldedStack, ProfiledLoad, Watched, WatchedCpu};
 /// Fewer samples do not tell where the time goes.
 const SAMPLES_MIN: usize = 20;
 
+/// A hypervisor that takes more of a CPU is told.
+const STOLEN: f64 = 0.05;
+
 /// What a frame costs.
 #[derive(Clone, Debug)]
 pub struct Cost {
@@ -31,6 +34,8 @@ pub fn frame_cost(watched: &mut Watched, profile: Option<&Profile>) -> Result<Co
     if watched.cpus.iter().all(|cpu| cpu.ledger.is_none()) {
         return Err("nothing tells the network's busy time".to_owned());
     }
+    let stolen = stolen(watched);
+    watched.lacks.extend(stolen);
     let shares = || watched.cpus.iter().map(WatchedCpu::network_share);
     let frame_ns = shares().sum::<f64>() * watched.time_ns as f64 / frames;
     let per_second = |count: u64| count as f64 * 1e9 / watched.time_ns as f64;
@@ -62,6 +67,18 @@ pub fn frame_cost(watched: &mut Watched, profile: Option<&Profile>) -> Result<Co
             SamplingClock::Timer => "cpu-clock",
         }),
     })
+}
+
+/// The ledger counts time that the hypervisor took as what it interrupted.
+fn stolen(watched: &Watched) -> Vec<String> {
+    let is_much = |cpu: &&WatchedCpu| cpu.steal_share > STOLEN && cpu.network_share() > 0.0;
+    let told = |cpu: &WatchedCpu| {
+        let (number, percent) = (cpu.cpu, cpu.steal_share * 100.0);
+        format!(
+            "CPU {number}: the hypervisor took {percent:.0} % of its time, and the cost of a frame contains its part of that"
+        )
+    };
+    watched.cpus.iter().filter(is_much).map(told).collect()
 }
 
 fn polls(watched: &Watched) -> Option<f64> {
@@ -127,6 +144,19 @@ mod tests {
         // Another namespace has three of four packets.
         let other = watched(4_000_000, &[(1_000_000, true)]);
         assert_eq!(cost_ns(other), Ok((125.0, 3_000_000)));
+    }
+
+    #[test]
+    fn a_cost_with_stolen_time_is_doubted() {
+        let mut stolen = watched(1_000, &[(1_000, true)]);
+        stolen.cpus[0].steal_share = 0.06;
+        frames::count(&mut stolen, frames::Polls::default(), false);
+        frame_cost(&mut stolen, None).expect("a cost");
+        let told = &stolen.lacks[0];
+        assert!(
+            told.contains("the hypervisor took 6 % of its time"),
+            "{told}"
+        );
     }
 
     #[test]

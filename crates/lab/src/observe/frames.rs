@@ -12,7 +12,9 @@ const POLLED_MIN: f64 = 0.01;
 const APART: f64 = 0.1;
 /// A driver polled fewer of the frames that its interfaces counted than this: hardware had the others.
 const FEWER: f64 = 0.7;
-/// So many times as many were polled: interfaces do not count them. A driver that cleans its transmit ring tells too many.
+/// So many times as many were polled: a driver that cleans its transmit ring tells too many, or interfaces do not count all.
+const MANY: f64 = 2.0;
+/// So many times as many: interfaces do not count them.
 const MORE: f64 = 10.0;
 
 /// Frames that polls took.
@@ -36,71 +38,87 @@ impl Part {
 pub struct Polls {
     /// Of all polls. A frame is polled several times where it passes a veth, a tunnel or a backlog.
     pub any: Part,
-    /// Of polls of devices, virtio's among them.
+    /// Of polls of the namespace's own devices, virtio's among them.
     pub devices: Part,
 }
 
-/// Counts the frames that the cost of one is told of. `is_past_stack`: the stack saw next to none.
+/// Counts the frames that the cost of one is told of: those of devices by their polls, the others by the stack's packets.
+/// `is_past_stack`: the stack saw next to none.
 pub fn count(watched: &mut Watched, polls: Polls, is_past_stack: bool) {
     let stack = watched.share_of_stack;
-    let of_devices = polls.devices.share();
-    let told = of_devices.filter(|share| *share >= POLLED_MIN);
-    let share = match told {
-        Some(share) => share,
-        None if is_past_stack => polls.any.share().unwrap_or(1.0),
-        None => stack,
+    let links = watched.links.iter().filter(|link| link.counted);
+    let of_hardware = links.filter(|link| link.kind.is_none());
+    let hardware = of_hardware.map(|link| link.rx_frames).sum::<u64>() as f64;
+    let others = watched.rx_frames as f64 - hardware;
+    let of_others = match is_past_stack {
+        true => polls.any.share().unwrap_or(1.0),
+        false => stack,
     };
+    let is_polled = polls.devices.all as f64 >= FRAMES_MIN;
+    let of_devices = polls.devices.share().filter(|_| is_polled);
+    let told = of_devices.filter(|share| *share >= POLLED_MIN);
     let apart = of_devices.filter(|polled| !is_past_stack && (polled - stack).abs() > APART);
-    if let Some(polled) = apart {
+    if let Some(polled) = apart.filter(|_| hardware > others) {
         let [polled, stack] = [polled, stack].map(|share| share * 100.0);
         watched.lacks.push(format!(
             "devices gave these CPUs {polled:.0} % of the frames, and {stack:.0} % of the stack's packets are theirs. CPUs \
              hand frames on (RPS, cpumap), or GRO merges some: watch all CPUs"
         ));
     }
-    // The stack takes a frame once for each interface that it comes up through, a VLAN's port for one. What it took beside
-    // that is counted by no interface here.
+    let counted = hardware * told.unwrap_or(of_others);
+    let ours = counted + others * of_others;
+    let uncounted = told.map_or(0.0, |_| {
+        uncounted(watched, polls.devices.ours as f64, counted)
+    });
+    let foreign = foreign(watched, stack);
+    watched.share_of_stack = match watched.rx_frames {
+        0 => told.unwrap_or(of_others),
+        all => ours / all as f64,
+    };
+    watched.foreign_packets = foreign as u64;
+    // A frame that an interface did not count may be among the stack's packets too.
+    watched.frames = (ours + uncounted.max(foreign) + uncounted.min(0.0)).max(0.0) as u64;
+}
+
+/// Packets of the stack that no interface here counted. It takes a frame once for each interface that it comes up through, a
+/// VLAN's port for one.
+fn foreign(watched: &Watched, share: f64) -> f64 {
     let taken: u64 = watched.cpus.iter().map(|cpu| cpu.packets).sum();
     let through: u64 = watched.links.iter().map(|link| link.rx_frames).sum();
-    let foreign = taken as f64 - through as f64 * stack;
-    let foreign = if foreign > taken as f64 * FOREIGN_MIN {
+    let foreign = taken as f64 - through as f64 * share;
+    if foreign > taken as f64 * FOREIGN_MIN {
         foreign
     } else {
         0.0
-    };
-    watched.share_of_stack = share;
-    watched.foreign_packets = foreign as u64;
-    let mut frames = watched.rx_frames as f64 * share + foreign;
-    if told.is_some() {
-        frames += uncounted(watched, polls.devices.ours as f64);
     }
-    watched.frames = frames.max(0.0) as u64;
 }
 
 /// Frames that drivers polled and their interfaces did not count; fewer than 0 where hardware had frames that were not polled.
-fn uncounted(watched: &mut Watched, polled: f64) -> f64 {
-    let links = watched.links.iter();
-    let hardware = links.filter(|link| link.counted && link.kind.is_none());
-    let of_hardware: u64 = hardware.map(|link| link.rx_frames).sum();
-    let counted = of_hardware as f64 * watched.share_of_stack;
-    let why = if polled >= FRAMES_MIN && polled > counted * MORE {
-        "an XDP program took the others before that"
+fn uncounted(watched: &mut Watched, polled: f64, counted: f64) -> f64 {
+    let (is_counted, why) = if polled >= FRAMES_MIN && polled > counted * MORE {
+        (true, "an XDP program took the others before that")
+    } else if polled >= FRAMES_MIN && polled > counted * MANY {
+        let why = "if an XDP program took the others, a frame costs less";
+        (false, why)
     } else if counted >= FRAMES_MIN && polled < counted * FEWER {
-        "hardware merged or forwarded the others, and the cost is of those polled"
+        let why = "hardware merged or forwarded the others, and the cost is of those polled";
+        (true, why)
     } else {
         return 0.0;
     };
     watched.lacks.push(format!(
         "drivers polled {polled:.0} frames on these CPUs, and interfaces counted {counted:.0} for them: {why}"
     ));
-    polled - counted
+    if is_counted { polled - counted } else { 0.0 }
 }
 
 /// Why so few frames tell no cost.
 pub fn too_few(watched: &Watched) -> String {
     let (passed, seconds) = (watched.rx_frames, watched.time_ns as f64 / 1e9);
     if passed as f64 >= FRAMES_MIN {
-        format!("{passed} frames came in {seconds:.1} s, and other CPUs took them: name those")
+        format!(
+            "{passed} frames came in {seconds:.1} s, and hardware or other CPUs took them: name those CPUs"
+        )
     } else {
         format!("there was no traffic: {passed} frames came in {seconds:.1} s")
     }
@@ -170,6 +188,17 @@ mod tests {
     }
 
     #[test]
+    fn devices_tell_of_their_own_frames_alone() {
+        // Frames of a veth beside a device that gave CPUs a few for whom the machine is managed.
+        let veth = watched(1_000_000, 1.0, &[(1_000_000, false), (20, true)]);
+        let veth = counted(veth, polls(10, 20), false);
+        assert_eq!(veth, (1_000_020, String::new()));
+        // Half of the frames are a device's, of which these CPUs have a tenth.
+        let both = watched(600_000, 0.6, &[(500_000, false), (500_000, true)]);
+        assert_eq!(counted(both, polls(50_000, 500_000), false).0, 350_000);
+    }
+
+    #[test]
     fn polls_tell_what_no_stack_saw() {
         // A veth has no device below it.
         let polled = Polls {
@@ -200,7 +229,16 @@ mod tests {
         assert!(doubts.contains("hardware merged or forwarded"), "{doubts}");
         // A driver tells its whole budget while it cleans its transmit ring.
         let sends = watched(1_000_000, 1.0, &[(1_000_000, true)]);
-        let sends = counted(sends, polls(3_000_000, 3_000_000), false);
+        let (frames, doubts) = counted(sends.clone(), polls(3_000_000, 3_000_000), false);
+        assert_eq!(frames, 1_000_000);
+        assert!(doubts.contains("a frame costs less"), "{doubts}");
+        let sends = counted(sends, polls(1_900_000, 1_900_000), false);
         assert_eq!(sends, (1_000_000, String::new()));
+        // The stack took what no interface counted: it counts once.
+        let passed = watched(1_000_000, 1.0, &[(1_000, true)]);
+        assert_eq!(
+            counted(passed, polls(1_000_000, 1_000_000), false).0,
+            1_000_000
+        );
     }
 }

@@ -72,9 +72,12 @@ fn interrupted(watched: &Watched) -> Option<String> {
     ))
 }
 
+fn is_taken(cpu: &WatchedCpu) -> bool {
+    cpu.least_task_share() > OTHERS
+}
+
 /// If tasks have a part of each CPU that is full.
 fn taken(watched: &Watched) -> Option<String> {
-    let is_taken = |cpu: &WatchedCpu| cpu.least_task_share() > OTHERS;
     let cpu = all_full(watched)
         .next()
         .filter(|_| all_full(watched).all(is_taken))?;
@@ -86,7 +89,8 @@ fn taken(watched: &Watched) -> Option<String> {
 }
 
 fn full(watched: &Watched) -> Option<String> {
-    let full: Vec<String> = all_full(watched).map(|cpu| cpu.cpu.to_string()).collect();
+    let by_network = all_full(watched).filter(|cpu| !is_taken(cpu));
+    let full: Vec<String> = by_network.map(|cpu| cpu.cpu.to_string()).collect();
     let rest = watched.cpus.iter().filter(|cpu| has_time(cpu)).count();
     let free = match rest {
         0 => "no CPU that was watched has time left".to_owned(),
@@ -232,7 +236,7 @@ mod tests {
     #[test]
     fn a_task_on_one_of_several_full_cpus_is_no_limit() {
         let (words, _) = limit(&[cpu(2, 0.99, 0.0), cpu(3, 0.6, 0.39)], 0);
-        assert!(words.starts_with("CPU 2, 3 is full of"), "{words}");
+        assert!(words.starts_with("CPU 2 is full of"), "{words}");
     }
 
     #[test]

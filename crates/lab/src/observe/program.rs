@@ -33,7 +33,9 @@ pub struct Seen {
 impl Program {
     /// From now on these CPUs are watched, and the drops of this network namespace.
     pub fn attach(cpus: &[usize], netns: u64) -> Result<Self, TesterError> {
-        let open = programs::open(ObserverSkelBuilder::default(), "open the observer")?;
+        let mut open = programs::open(ObserverSkelBuilder::default(), "open the observer")?;
+        let rodata = programs::constants(&mut open.maps.rodata_data, "rodata of the observer")?;
+        rodata.netns = u32::try_from(netns).unwrap_or(0);
         let skel = programs::load(open, "load the observer")?;
         let drops = DropProbe::load(netns)?;
         let attach = |program| trace(program, "attach the observer");

@@ -62,7 +62,8 @@ pub fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> 
         let share = match profile.clock {
             // An idle CPU counts no cycles unless it polls, so the other samples are of the rest.
             SamplingClock::Cycles => {
-                (1.0 - cpu.idle_share()) / (seen.expected - sorted.idle as f64).max(1.0)
+                (1.0 - cpu.idle_share())
+                    / (seen.expected - (sorted.idle + sorted.idle_hard) as f64).max(1.0)
             }
             SamplingClock::Timer => 1.0 / seen.expected.max(1.0),
         };
@@ -75,7 +76,8 @@ pub fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> 
                 .map(|samples| samples as f64 * share);
         cpu.interrupt_share = match profile.clock {
             SamplingClock::Timer => interrupt_share(cpu, soft),
-            SamplingClock::Cycles => Some(hard),
+            // Where interrupts mask the counter's own, there is none.
+            SamplingClock::Cycles => Some(hard).filter(|share| *share > 0.0),
         };
         cpu.worker_share = (workers >= TASK_MIN).then_some(workers);
         watched.lacks.extend(elsewhere(cpu, of_stack));
@@ -112,6 +114,8 @@ struct Sorted<'p> {
     /// Those among them that are in the stack.
     of_stack: u64,
     hard: u64,
+    /// Those among them that the ledger counts as idle time.
+    idle_hard: u64,
     workers: u64,
     idle: u64,
 }
@@ -131,7 +135,10 @@ impl<'p> Sorted<'p> {
                     sorted.soft += 1;
                     sorted.of_stack += u64::from(calls(&stack, &STACK));
                 }
-                Work::Hard => sorted.hard += 1,
+                Work::Hard => {
+                    sorted.hard += 1;
+                    sorted.idle_hard += u64::from(sample.task == 0);
+                }
                 Work::Worker => sorted.workers += 1,
                 Work::Idle => sorted.idle += 1,
                 Work::Task => {
@@ -178,7 +185,7 @@ fn calls(stack: &[&str], any: &[&str]) -> bool {
     stack.iter().any(|name| any.contains(name))
 }
 
-/// The network's work that the ledger counts as others', and time that it counts and a CPU did not have.
+/// The network's work that the ledger counts as others'.
 fn elsewhere(cpu: &WatchedCpu, of_stack: f64) -> Vec<String> {
     let number = cpu.cpu;
     let mut told = Vec::new();
@@ -192,14 +199,8 @@ fn elsewhere(cpu: &WatchedCpu, of_stack: f64) -> Vec<String> {
     if of_stack > TOLD {
         let percent = of_stack * 100.0;
         told.push(format!(
-            "CPU {number}: the stack's work in tasklets (ifb) has {percent:.0} % of its time. The cost of a frame does not \
+            "CPU {number}: the stack's work in tasklets and timers (ifb, TCP) has {percent:.0} % of its time. The cost of a frame does not \
              contain that"
-        ));
-    }
-    if cpu.steal_share > TOLD && cpu.network_share() > 0.0 {
-        let percent = cpu.steal_share * 100.0;
-        told.push(format!(
-            "CPU {number}: the hypervisor took {percent:.0} % of its time, and the cost of a frame contains its part of that"
         ));
     }
     told
@@ -239,7 +240,8 @@ fn disagreement(cpu: &WatchedCpu, sampled: f64) -> Option<String> {
     let counted = cpu.ledger.as_ref()?.other_task_share;
     let [counted_percent, sampled_percent] = [counted, sampled].map(|share| share * 100.0);
     let sampled = sampled + cpu.worker_share.unwrap_or(0.0);
-    let nearest = sampled.clamp(cpu.least_task_share(), counted);
+    let least = (counted - cpu.interrupt_share.unwrap_or(0.0)).max(0.0);
+    let nearest = sampled.clamp(least, counted);
     ((nearest - sampled).abs() > APART).then(|| {
         format!(
             "CPU {}: other tasks have {counted_percent:.0} % of its time by task switches, and {sampled_percent:.0} % by samples; do not trust its shares",
@@ -378,7 +380,6 @@ mod tests {
             time_ns: 1_000,
             cpus: vec![WatchedCpu {
                 cpu: 1,
-                steal_share: 0.06,
                 ledger: Some(CpuLedger {
                     net_softirq_share: 0.01,
                     other_softirq_share: 0.33,
@@ -396,12 +397,11 @@ mod tests {
         let told = watched.lacks.join("\n");
         for wanted in [
             "workers of the network (WireGuard, IPsec, vhost) have 33 % of its time",
-            "the stack's work in tasklets (ifb) has 33 % of its time",
-            "the hypervisor took 6 % of its time",
+            "the stack's work in tasklets and timers (ifb, TCP) has 33 % of its time",
         ] {
             assert!(told.contains(wanted), "{told}");
         }
-        assert_eq!(watched.lacks.len(), 3, "{told}");
+        assert_eq!(watched.lacks.len(), 2, "{told}");
     }
 
     #[test]
@@ -425,6 +425,15 @@ mod tests {
         assert!((found - 1.0 / 3.0).abs() < 1e-9, "{found}");
         let tasks = watched.tasks.iter().map(|task| task.cpu_share);
         assert!((tasks.sum::<f64>() - 2.0 / 3.0).abs() < 1e-9);
+        // One in idle time: half of the other time is the ledger's task.
+        profile.cpus[0].samples[1].stack = [SymbolId(2)].into();
+        profile.cpus[0].samples[1].task = 0;
+        let ledger = watched.cpus[0].ledger.as_mut().expect("a ledger");
+        (ledger.other_task_share, ledger.idle_share) = (0.6, 0.4);
+        sort(&mut watched, &profile);
+        let tasks = watched.tasks.iter().map(|task| task.cpu_share);
+        assert!((tasks.sum::<f64>() - 0.3).abs() < 1e-9, "{watched:?}");
+        assert!((watched.cpus[0].interrupt_share.expect("a share") - 0.6).abs() < 1e-9);
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod losses;
 mod overload;
 pub mod probe;
 pub mod rules;
-pub mod speed;
+pub(crate) mod speed;
 mod stations;
 mod stepped;
 mod windows;

@@ -12,8 +12,6 @@ pub enum Unmeasured {
     Inert(String),
     /// It may act, and mpps cannot switch it here.
     NotSwitched(String),
-    /// It was switched, and cannot be put back: the bed is another one now.
-    Stays(String),
 }
 
 /// What may be switched.

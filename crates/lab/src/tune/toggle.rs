@@ -20,6 +20,15 @@ const NO_TOOL: &str = "no ";
 /// In place of a command: a packet socket at the incoming port, whose filter takes nothing.
 const TAP: &str = "tap";
 
+/// Why there is no switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoToggle {
+    /// The setting cannot be measured there.
+    Unmeasured(Unmeasured),
+    /// It was switched, and cannot be put back: the bed is another one now.
+    Stays(String),
+}
+
 /// Which of its two levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
@@ -68,7 +77,7 @@ impl<'bed> Toggle<'bed> {
     ///
     /// # Errors
     /// Why it cannot be switched here.
-    pub fn new(row: &'static Row, bed: &'bed Bed) -> Result<Self, Unmeasured> {
+    pub fn new(row: &'static Row, bed: &'bed Bed) -> Result<Self, NoToggle> {
         let around = with(row).map(|other| Self::new(other, bed)).transpose()?;
         let is_made = around.is_some() || !row.bed_on.is_empty();
         let mut unchecked = needs(row);
@@ -95,31 +104,29 @@ impl<'bed> Toggle<'bed> {
         // What could not be made goes as well, as far as it was made.
         match (tried, toggle.leave()) {
             (Ok(()), Ok(())) => Ok(toggle),
-            (Ok(()), Err(why)) => Err(Unmeasured::Stays(why)),
-            (Err(_), Err(why)) if matches!(toggle.way, Way::Values(_)) => {
-                Err(Unmeasured::Stays(why))
-            }
+            (Ok(()), Err(why)) => Err(NoToggle::Stays(why)),
+            (Err(_), Err(why)) if matches!(toggle.way, Way::Values(_)) => Err(NoToggle::Stays(why)),
             // A command that undoes what was never made may fail.
-            (Err(said), _) => Err(match kernel_lacks(row) {
+            (Err(said), _) => Err(NoToggle::Unmeasured(match kernel_lacks(row) {
                 Some(part) if !said.starts_with(NO_TOOL) => {
                     Unmeasured::Inert(format!("this kernel has no {part}"))
                 }
                 _ => Unmeasured::NotSwitched(said),
-            }),
+            })),
         }
     }
 
     /// A switch that cannot act.
     ///
     /// # Errors
-    /// As [`Toggle::new`].
-    pub fn placebo(bed: &'bed Bed) -> Result<Self, Unmeasured> {
+    /// What the kernel said.
+    pub fn placebo(bed: &'bed Bed) -> Result<Self, String> {
         let setting = Setting::sysctl(PLACEBO_SETTING);
         let change = at_router(bed).and_then(|netns| {
             let change = netns.run(|| setting.change_to(PLACEBO_LEVEL));
             change.and_then(|change| change).map_err(words)
         });
-        let change = change.map_err(Unmeasured::NotSwitched)?;
+        let change = change?;
         Ok(Self {
             id: PLACEBO,
             name: "A time-out of an interface without frames",

@@ -4,8 +4,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Octets of an attribute's header.
 const HEADER: usize = 4;
-/// Bits of the type that are flags (NLA_F_NESTED, NLA_F_NET_BYTEORDER).
-const FLAGS: u16 = 0xc000;
 
 /// Appends an attribute. Values are addresses and numbers: far below the 65 531 octets that fit.
 pub(super) fn put(message: &mut Vec<u8>, kind: u16, value: &[u8]) {
@@ -14,17 +12,6 @@ pub(super) fn put(message: &mut Vec<u8>, kind: u16, value: &[u8]) {
     message.extend(kind.to_ne_bytes());
     message.extend(value);
     message.resize(message.len().next_multiple_of(4), 0);
-}
-
-/// Type and value of each attribute; ends at the first that is not whole.
-pub(super) fn each(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
-    std::iter::from_fn(move || {
-        let length = usize::from(u16::from_ne_bytes([*rest.first()?, *rest.get(1)?]));
-        let kind = u16::from_ne_bytes([*rest.get(2)?, *rest.get(3)?]);
-        let value = rest.get(HEADER..length)?;
-        rest = rest.get(length.next_multiple_of(4)..).unwrap_or(&[]);
-        Some((kind & !FLAGS, value))
-    })
 }
 
 /// A 32-bit number in host order.
@@ -56,6 +43,7 @@ pub(super) fn put_address(message: &mut Vec<u8>, kind: u16, address: IpAddr) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::netlink::attributes;
 
     #[test]
     fn what_was_put_is_found_again() {
@@ -63,7 +51,7 @@ mod tests {
         put(&mut message, 1, &[1, 2, 3]);
         put(&mut message, 30 | 0x8000, &7u32.to_ne_bytes());
         put_address(&mut message, 5, "2001:2::1".parse().unwrap());
-        let found: Vec<(u16, &[u8])> = each(&message).collect();
+        let found: Vec<(u16, &[u8])> = attributes(&message).collect();
         assert_eq!(found[0], (1, &[1u8, 2, 3][..]));
         assert_eq!((found[1].0, number(found[1].1)), (30, Some(7)));
         assert_eq!(
@@ -75,9 +63,9 @@ mod tests {
 
     #[test]
     fn a_broken_attribute_ends_the_list() {
-        assert_eq!(each(&[200, 0, 1, 0, 9]).count(), 0);
-        assert_eq!(each(&[0, 0, 1, 0]).count(), 0);
-        assert_eq!(each(&[4]).count(), 0);
+        assert_eq!(attributes(&[200, 0, 1, 0, 9]).count(), 0);
+        assert_eq!(attributes(&[0, 0, 1, 0]).count(), 0);
+        assert_eq!(attributes(&[4]).count(), 0);
         assert_eq!((number(&[1]), address(&[1, 2])), (None, None));
     }
 }

@@ -5,10 +5,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ipnet::IpNet;
 
 use super::Family;
-use super::attributes::{address, each, number, put};
+use super::attributes::{address, number, put};
 use super::request::{RTA_NH_ID, RTMSG, flag};
 use super::socket::{Message, RouteSocket};
 use crate::error::{Error, Result};
+use crate::netlink::attributes;
 use crate::netns;
 
 const NLMSG_DONE: u16 = libc::NLMSG_DONE as u16;
@@ -167,7 +168,7 @@ pub(super) fn read(body: &[u8]) -> Option<Route> {
         interface: None,
     };
     let mut destination = unspecified;
-    for (kind, value) in each(&body[RTMSG..]) {
+    for (kind, value) in attributes(&body[RTMSG..]) {
         match kind {
             libc::RTA_DST => destination = address(value)?,
             libc::RTA_TABLE => route.table = number(value)?,

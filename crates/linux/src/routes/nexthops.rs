@@ -3,9 +3,10 @@
 
 use std::net::IpAddr;
 
-use super::attributes::{address, each, number, put, put_address};
+use super::attributes::{address, number, put, put_address};
 use super::request::flag;
 use crate::error::Result;
+use crate::netlink::attributes;
 use crate::netlink::transact_raw;
 use crate::netns;
 
@@ -106,7 +107,7 @@ fn read(body: &[u8]) -> Option<Nexthop> {
         gateway: None,
         interface: None,
     };
-    for (kind, value) in each(&body[NHMSG..]) {
+    for (kind, value) in attributes(&body[NHMSG..]) {
         match kind {
             NHA_ID => nexthop.id = number(value)?,
             NHA_OIF => nexthop.interface = number(value),

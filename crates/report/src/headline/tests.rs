@@ -393,7 +393,8 @@ fn a_trial_that_passed_raises_a_bound_of_overload() {
         judged_trials: Some(2),
         ..weak_tester(1_520_000)
     });
-    let wanted = "64 B: forwards 1.70 million frames/s without loss (1 of 2 trials), not confirmed";
+    let wanted = "64 B: forwards at least 1.70 million frames/s; the tester can offer no more; 1.70 million without loss (1 \
+                  of 2 trials), not confirmed. ";
     assert!(text.starts_with(wanted), "{text}");
     // The router's CPU was the limit, so the machine was another one.
     let text = headline(&ResultLine {

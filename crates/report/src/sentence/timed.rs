@@ -23,7 +23,7 @@ pub fn latency(size: &LatencyLine) -> String {
     let Some((load, (typical, worst))) = told.and_then(|load| Some((load, times(load)?))) else {
         return format!("{frame}: latency not measured");
     };
-    let with_router = typical;
+    let with_router = [typical, worst];
     let [typical, worst] = [typical, worst].map(|ns| number::time(ns as f64));
     let stalls = stalls(&load.router);
     let rate = Known::three(load.load_fps as f64).short();
@@ -44,13 +44,15 @@ pub fn latency(size: &LatencyLine) -> String {
     });
     let bed = load.bed.as_ref().map(|bed| &bed.times);
     let bed = bed.and_then(|times| times.typical_ns.zip(times.worst_case_ns));
-    let bed = bed.map_or(String::new(), |(beds, worst)| {
-        let so = match beds >= with_router {
-            true => ", so the router's part cannot be told",
-            false => "",
+    let bed = bed.map_or(String::new(), |(typical, worst)| {
+        let so = match (typical >= with_router[0], worst >= with_router[1]) {
+            (true, true) => ", so the router's part cannot be told",
+            (true, false) => ", so the router's part of the typical time cannot be told",
+            (false, true) => ", so the router's part of the worst case cannot be told",
+            (false, false) => "",
         };
-        let [beds, worst] = [beds, worst].map(|ns| number::time(ns as f64));
-        format!(". The bed alone has {beds} and {worst}{so}")
+        let [typical, worst] = [typical, worst].map(|ns| number::time(ns as f64));
+        format!(". The bed alone has {typical} and {worst}{so}")
     });
     let sleep = match size.cpus_awake {
         true => "idle CPUs kept awake",

@@ -57,7 +57,8 @@ fn the_router_stands_beside_the_bed() {
     let loads = vec![load(Some(0.5), 800_000), load(Some(1.0), 1_600_000)];
     let text = vec![size(loads)].text("a machine", false);
     let sentence = "64 B: typical 7.94 µs, worst case (99.9 %) 7.94 µs at 50 % of the rate without loss \
-                    (800k frames/s), idle CPUs kept awake. The bed alone has 6.14 µs and 35.8 µs.\n";
+                    (800k frames/s), idle CPUs kept awake. The bed alone has 6.14 µs and 35.8 \
+                    µs, so the router's part of the worst case cannot be told.\n";
     for wanted in [
         sentence,
         " load  frames/s  path     p50   p90   p99  p99.9  p99.99   max    PDV  samples\n",

@@ -115,7 +115,8 @@ fn fitting(
     forwarding: mpps_record::Interval<f64>,
     tried: &[Profiled],
 ) -> mpps_record::Interval<f64> {
-    let costs: Vec<f64> = tried.iter().filter_map(forwards).map(f64::recip).collect();
+    let rates = tried.iter().filter_map(|one| compare::rate(&one.block()));
+    let costs: Vec<f64> = rates.map(f64::recip).collect();
     let Some(mean) = statistics::mean(&costs).filter(|mean| mean.is_normal()) else {
         return forwarding;
     };

@@ -1,7 +1,7 @@
 //! Many settings at once: each turn has about half of them at their other level, as the design says.
 
 use super::tried::{Tried, apart_from, block_difference, in_turns, leave};
-use super::{EACH, FIRST_TRIALS, Found, Job, Recorded, beds, refused, singly, together_time};
+use super::{EACH, FIRST_TRIALS, Found, Job, Recorded, beds, singly, together_time};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
 use crate::line::cost;
@@ -142,7 +142,8 @@ fn take_turns_alone<'bed>(
     let Some((screened, one)) = screened.filter(|_| is_any).zip(job.standing.first()) else {
         return Ok(());
     };
-    let toggle = Toggle::placebo(one.tester.bed).map_err(|why| refused(PLACEBO, why))?;
+    let toggle =
+        Toggle::placebo(one.tester.bed).map_err(|why| JobError::Setting { id: PLACEBO, why })?;
     let names = screened.names.each_ref();
     let mut placebo = Tried::together(vec![toggle], names.map(|name| name.clone() + BESIDE_ALONE));
     (placebo.most, placebo.measure) = (screened.most, screened.measure);
