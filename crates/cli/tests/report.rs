@@ -139,6 +139,30 @@ fn other_formats_go_to_standard_output() {
     fs::remove_dir_all(folder).expect("the folder goes");
 }
 
+/// A dash is no file, whatever the format.
+#[test]
+fn a_dash_is_standard_output() {
+    let folder = folder("dash");
+    for (format, begins) in [("html", "<!DOCTYPE html>"), ("csv", "file,"), ("json", "{")] {
+        let golden = golden();
+        let mut report = program::mpps(&["report", &golden, "--format", format, "-o", "-"]);
+        let ended = program::run(report.current_dir(&folder));
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+        assert!(ended.stdout.starts_with(begins), "{ended:?}");
+        assert!(!ended.stdout.contains("The report is in"), "{ended:?}");
+        assert!(!folder.join("-").exists(), "{format}");
+    }
+    fs::remove_dir_all(folder).expect("the folder goes");
+}
+
+#[test]
+fn a_record_that_is_not_there_has_one_text() {
+    let [shown, reported] =
+        ["show", "report"].map(|verb| program::run(&mut program::mpps(&[verb, "absent"])).stderr);
+    assert!(shown.contains("no record of this name"), "{shown}");
+    assert_eq!(reported, shown);
+}
+
 #[test]
 fn rows_and_gauges_say_what_is_missing_beside_them() {
     let folder = folder("torn");

@@ -168,8 +168,8 @@ fn a_damaged_record_is_shown_as_far_as_it_can_be_read() {
         (lines[1..].join("\n"), "has no first line", sentence),
         (
             head.lines().take(3).collect::<Vec<_>>().join("\n"),
-            "no result, 2 trials",
-            "",
+            "has no last line",
+            ": no result: the run was killed, or still runs; 2 trials are in the record",
         ),
     ] {
         fs::write(&path, content).expect("a file");

@@ -12,8 +12,8 @@ pub struct ReportArgs {
     /// What to write
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "html")]
     pub format: ReportFormat,
-    /// File to write to; one that is there is overwritten [default: mpps-report.html; standard output for all other
-    /// formats]
+    /// File to write to; one that is there is overwritten. A dash is standard output [default: mpps-report.html; standard
+    /// output for all other formats]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

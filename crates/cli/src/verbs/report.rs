@@ -11,12 +11,16 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+/// As a file to write to: standard output.
+const STANDARD_OUTPUT: &str = "-";
+
 /// Writes the report. A file that cannot be read is said, and the others are shown.
 ///
 /// # Errors
 /// No file can be read, or the report cannot be written.
 pub fn run(args: &ReportArgs) -> Result<Exit> {
     let output = match (&args.output, args.format) {
+        (Some(named), _) if named.as_os_str() == STANDARD_OUTPUT => None,
         (Some(_), ReportFormat::Json) => {
             bail!("--format json writes to standard output: redirect that (> FILE)")
         }
@@ -32,14 +36,19 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
         let output = output.display();
         bail!("{output} is a record: name another file to write to (--output)");
     }
-    // What is no record either is told with the other files that cannot be read.
-    let path = |named: &PathBuf| record_file::path(named).unwrap_or_else(|_| named.clone());
-    let paths: Vec<PathBuf> = args.records.iter().map(path).collect();
     if args.format == ReportFormat::Json {
-        return results(&paths);
+        return results(&args.records);
     }
-    let source = |path: &PathBuf| source(path, args.format);
-    let sources: Vec<Source> = paths.iter().map(source).collect();
+    let source = |record: &PathBuf| match record_file::path(record) {
+        Ok(path) => source(&path, args.format),
+        // What is no record either is told with the other files that cannot be read.
+        Err(error) => Source {
+            name: record.display().to_string(),
+            records: Err(format!("{error:#}")),
+            raw: None,
+        },
+    };
+    let sources: Vec<Source> = args.records.iter().map(source).collect();
     let unreadable = sources
         .iter()
         .filter_map(|source| source.records.as_ref().err());

@@ -69,14 +69,26 @@ fn show(run: &Run, path: &Path, args: &ShowRecordArgs) -> Result<()> {
     if outcome::is_in(run) {
         let view = View::new(run, path, args.json, args.verbose);
         terminal::show(run, &view)?;
+    } else if args.json {
+        terminal::error(&format!("run {name}: {}", no_result(run)));
     } else {
-        let trials = run.trials.len();
-        terminal::error(&format!(
-            "run {name}: no result, {trials} trials (mpps report shows them)"
-        ));
+        terminal::out(&terminal::fitted(&format!("{name}: {}\n", no_result(run))));
     }
     tell_end(run);
     Ok(())
+}
+
+/// What there is of a run without a result.
+fn no_result(run: &Run) -> String {
+    let why = match run.end {
+        None => "the run was killed, or still runs",
+        Some(_) => "the run ended before it had one",
+    };
+    let trials = match run.trials.len() {
+        1 => "1 trial is".to_owned(),
+        trials => format!("{trials} trials are"),
+    };
+    format!("no result: {why}; {trials} in the record (mpps report shows all of it)")
 }
 
 /// Says how a run ended that did not end as it should.
