@@ -23,17 +23,9 @@ pub fn calibration(rows: &[CalibrationLine]) -> String {
         rows.map(|row| row.fault.as_str()).collect()
     };
     let miscounted = named(|row| is_wrong(row) && quantity(row).is_none());
-    let disturbed = named(|row| row.disturbed.is_some());
+    let has_all = rows.iter().all(|row| row.disturbed.is_none());
     text.push('\n');
-    if !disturbed.is_empty() {
-        let _ = writeln!(
-            text,
-            "{} of {} have no result ({}): the machine disturbed every trial; run again when it is quieter",
-            disturbed.len(),
-            rows.len(),
-            disturbed.join(", ")
-        );
-    }
+    text += &without_result(rows);
     if !miscounted.is_empty() {
         let _ = writeln!(
             text,
@@ -50,7 +42,7 @@ pub fn calibration(rows: &[CalibrationLine]) -> String {
         .filter_map(|row| Some((row, quantity(row)?)))
         .peekable();
     if miscounted.is_empty() && others.peek().is_none() {
-        let _ = if disturbed.is_empty() {
+        let _ = if has_all {
             writeln!(text, "all {} hold", rows.len())
         } else {
             writeln!(text, "the others hold")
@@ -73,6 +65,27 @@ pub fn calibration(rows: &[CalibrationLine]) -> String {
         );
     }
     text
+}
+
+/// The faults that were not looked for to an end, a line for each reason.
+fn without_result(rows: &[CalibrationLine]) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in rows {
+        let Some(why) = row.disturbed.as_deref() else {
+            continue;
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, faults)) => faults.push(&row.fault),
+            None => reasons.push((why, vec![&row.fault])),
+        }
+    }
+    let line = |(why, faults): &(&str, Vec<&str>)| {
+        let (count, all, faults) = (faults.len(), rows.len(), faults.join(", "));
+        format!(
+            "{count} of {all} have no result ({faults}): {why}; run again when the machine is quieter\n"
+        )
+    };
+    reasons.iter().map(line).collect()
 }
 
 fn is_wrong(row: &&CalibrationLine) -> bool {
@@ -160,7 +173,8 @@ mod tests {
         };
         let good = row("1 in 1000 frames lost", 50.0, 50.0, 0.0);
         let text = calibration(&[good.clone(), disturbed.clone()]);
-        assert!(text.contains("1 of 2 have no result (a policer)"), "{text}");
+        let why = "1 of 2 have no result (a policer): 10 trials in a row were disturbed; run ";
+        assert!(text.contains(why), "{text}");
         assert!(text.ends_with("the others hold\n"), "{text}");
         let line = text.lines().find(|line| line.starts_with("a policer"));
         assert!(line.is_some_and(|line| line.ends_with('?')), "{text}");
@@ -168,6 +182,25 @@ mod tests {
         let text = calibration(&[good, disturbed, bad]);
         assert!(text.contains("1 of 3 do not hold (duplicates)"), "{text}");
         assert!(!text.contains("hold\n"), "{text}");
+    }
+
+    #[test]
+    fn each_row_without_result_has_its_own_reason() {
+        let without = |fault: &str, why: &str| CalibrationLine {
+            disturbed: Some(why.to_owned()),
+            ..row(fault, f64::NAN, f64::NAN, 0.0)
+        };
+        let text = calibration(&[
+            without("a cost", "too few of 24 pairs count"),
+            without("losses", "10 trials in a row were disturbed"),
+            without("a delay", "too few of 24 pairs count"),
+        ]);
+        for wanted in [
+            "2 of 3 have no result (a cost, a delay): too few of 24 pairs count;",
+            "1 of 3 have no result (losses): 10 trials in a row were disturbed;",
+        ] {
+            assert!(text.contains(wanted), "{text}");
+        }
     }
 
     #[test]
