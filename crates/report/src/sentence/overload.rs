@@ -78,7 +78,7 @@ fn rate(size: &OverloadLine) -> Option<String> {
         }
         () => {
             let share = number::percent(share);
-            format!("falls to {all} frames/s, {share} of its maximum")
+            format!("forwards {all} frames/s at overload, {share} of its maximum")
         }
     };
     let time = number::time(
@@ -244,7 +244,9 @@ mod tests {
         let wanted = ". Asked every 100 ms, it answered 30 of 30 queries. 12.0 ms";
         assert!(prompt.contains(wanted), "{prompt}");
         let mut lossy = line(&[(1_100_000, 0.0)], alive());
-        assert!(overload(&lossy).contains("falls to 1.10M frames/s, 78 % of its maximum ("));
+        assert!(
+            overload(&lossy).contains("forwards 1.10M frames/s at overload, 78 % of its maximum (")
+        );
         lossy.forwarding_at_most_fps = Some(1_120_000);
         let told = overload(&lossy);
         assert!(told.starts_with("64 B: holds 1.10M frames/s ("), "{told}");
@@ -252,7 +254,9 @@ mod tests {
             told.contains(" its maximum. It forwarded 78 % of its maximum, as in short trials")
         );
         lossy.forwarding_at_most_fps = Some(1_200_000);
-        assert!(overload(&lossy).contains("falls to 1.10M frames/s, 78 % of its maximum ("));
+        assert!(
+            overload(&lossy).contains("forwards 1.10M frames/s at overload, 78 % of its maximum (")
+        );
         let mut short = line(&[(1_400_000, 0.0)], alive());
         short.max_forwarding_fps = Some(5_200_000);
         assert!(overload(&short).starts_with("64 B: not overloaded: forwards 1.40M frames/s ("));
@@ -265,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_router_that_falls_and_a_dead_path_are_told() {
+    fn a_slower_router_and_a_dead_path_are_told() {
         let dead = ManagementPath {
             before_answered: 0,
             answered: 0,
@@ -275,7 +279,7 @@ mod tests {
         let mut size = line(&[(282_000, 0.0)], dead);
         let told = overload(&size);
         for wanted in [
-            "falls to 282k frames/s, 20 % of its maximum (",
+            "forwards 282k frames/s at overload, 20 % of its maximum (",
             ". It answered none of 30 queries, and none before the overload. ",
             ". 12.0 ms after the overload it lost no frame at half of its maximum. It answered no query afterwards",
         ] {
