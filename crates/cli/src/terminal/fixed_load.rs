@@ -62,7 +62,7 @@ pub fn fixed_load(loads: &[LoadLine], trials: &[TrialLine], verbose: bool) -> St
     text + &doubted.lines(verbose)
 }
 
-/// `64 B: 1.5 million frames/s offered for 2 s: 1.311 million forwarded, 12.6 % lost in the router's receive ring`.
+/// `64 B: 1.5 million frames/s offered for 2 s: 1.311 million frames/s forwarded, 12.6 % lost in the router's receive ring`.
 pub fn in_words(load: &LoadLine, found: &LoadTrial, line: &TrialLine) -> String {
     let tried = Tried { found, line };
     let words = |fps: f64| Known::new(fps, 0.0).trimmed();
@@ -73,7 +73,7 @@ pub fn in_words(load: &LoadLine, found: &LoadTrial, line: &TrialLine) -> String 
         let time = Span::from_millis(line.duration_ns / 1_000_000);
         format!("{asked}, the most, offered for {time}")
     } else if sent < 0.999 * line.offered_fps {
-        format!("{asked} wanted for {time}, {} sent", words(sent))
+        format!("{asked} intended for {time}, {} offered", words(sent))
     } else {
         format!("{asked} offered for {time}")
     };
@@ -85,7 +85,7 @@ pub fn in_words(load: &LoadLine, found: &LoadTrial, line: &TrialLine) -> String 
         let (most, place) = most.into_iter().max().unwrap_or_default();
         let mostly = if most < lost { ", most" } else { "" };
         format!(
-            "{forwarded} forwarded, {} lost{mostly} {place}",
+            "{forwarded} frames/s forwarded, {} lost{mostly} {place}",
             percent(share)
         )
     } else if tried.sum(|way| way.unrouted_frames) > 0 {

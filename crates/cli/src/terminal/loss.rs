@@ -8,15 +8,17 @@ use anyhow::Result;
 use mpps_method::Span;
 use mpps_record::doubts::{LOST_DISTURBED, SIMULATED};
 use mpps_record::{CurveLine, CurvePoint, LimitedBy, Measured, Run, SeriesEnd, Verdict};
-use mpps_report::number::{Known, busy};
+use mpps_report::number::{Known, busy, time};
 use mpps_report::sentence;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-const HEAD: &str = "verdict;load;frames/s;offered;forwarded;lost;loss;DUT busy;trial";
+const HEAD: &str = "verdict;load;intended;offered;forwarded;lost;loss;DUT busy;trial";
 
 /// A load of which less was sent is not the load that it names.
 const OFFERED: f64 = 0.999;
+/// A trial that counts for a smaller share of the time asked for is a shorter one.
+const WHOLE: f64 = 0.99;
 
 impl Outcome for Vec<CurveLine> {
     fn document(&self, run: &Run, view: &View<'_>) -> Result<Value> {
@@ -110,6 +112,7 @@ fn remarks(curve: &CurveLine, verbose: bool) -> String {
         _ => None,
     });
     lines.extend(curve.loads.iter().filter_map(unsent));
+    lines.extend(shorter(curve));
     let measured = curve.loads.iter().filter_map(|load| load.measured.as_ref());
     let disturbed = measured.map(|found| found.disturbed_lost_frames);
     let disturbed: Vec<u64> = disturbed.filter(|&lost| lost > 0).collect();
@@ -132,6 +135,25 @@ fn remarks(curve: &CurveLine, verbose: bool) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
+/// The loads whose trials counted for less time than the title says.
+fn shorter(curve: &CurveLine) -> Option<String> {
+    let counted = |load: &CurvePoint| {
+        let ns = load.measured.as_ref()?.undisturbed_ns;
+        // Older records do not have the time.
+        let is_short = ns > 0 && (ns as f64) < WHOLE * curve.trial_ns as f64;
+        is_short.then(|| (ns, percent(load.load_share)))
+    };
+    let (times, loads): (Vec<u64>, Vec<String>) = curve.loads.iter().filter_map(counted).unzip();
+    let [least, most] = [times.iter().min()?, times.iter().max()?].map(|ns| time(*ns as f64));
+    let times = match least == most {
+        true => least,
+        false => format!("{least} to {most}"),
+    };
+    let loads = loads.join(", ");
+    let asked = Span::from_nanos(curve.trial_ns);
+    Some(format!("trials of {times}, not {asked}: at {loads}"))
+}
+
 /// A load of which less was sent.
 fn unsent(load: &CurvePoint) -> Option<String> {
     let sent = load.measured.as_ref()?.offered_fps;
@@ -141,7 +163,7 @@ fn unsent(load: &CurvePoint) -> Option<String> {
     );
     is_short.then(|| {
         format!(
-            "{}: only {} frames/s were sent",
+            "{}: only {} frames/s were offered",
             percent(share),
             short(sent)
         )

@@ -13,10 +13,10 @@ type Place = (&'static str, fn(&LoadTrial) -> u64);
 
 /// Shown for every trial, places of loss aside.
 const ROWS: [Cell; 15] = [
-    ("offered, frames", |t| {
+    ("intended, frames", |t| {
         grouped(t.sum(|way| way.intended_frames))
     }),
-    ("sent", |t| grouped(t.sum(|way| way.sent_frames))),
+    ("offered", |t| grouped(t.sum(|way| way.sent_frames))),
     ("forwarded", |t| grouped(t.found.forwarded_frames)),
     (LOST, |t| grouped(t.found.lost_frames)),
     ("duplicated", |t| {

@@ -107,7 +107,8 @@ fn a_load_without_loss_is_a_sentence_and_a_table() {
     let wanted = "64 B: 400 thousand frames/s offered for 2 s: all forwarded\n\
         a frame costs 655 ns of the router's CPU: about 230 the router, 430 the bed\n\n\
         received at the exit  the router  a wire instead\n\
-        offered, frames          800 000         800 000\n";
+        intended, frames         800 000         800 000\n\
+        offered                  800 000         800 000\n";
     assert!(text.starts_with(wanted), "{text}");
     assert!(text.lines().all(|line| line.len() <= 80), "{text}");
     for row in [
@@ -126,7 +127,7 @@ fn loss_is_told_with_its_place() {
     let offered = offered(at(1.5e6), tried(1.5e6, 0, 378_000, 655, lossy));
     let text = fixed_load(offered);
     assert!(text.starts_with(
-        "64 B: 1.5 million frames/s offered for 2 s: 1.311 million forwarded, 12.6 % lost in the router's receive ring\n"
+        "64 B: 1.5 million frames/s offered for 2 s: 1.311 million frames/s forwarded, 12.6 % lost in the router's receive ring\n"
     ), "{text}");
     let row = text.lines().find(|line| line.starts_with("  in the"));
     let cells: Vec<&str> = row
@@ -153,7 +154,7 @@ fn a_load_the_tester_cannot_offer_is_told() {
         tried(5e6, 4_000_000, 0, 300, Verdict::NotOffered(why)),
     );
     let text = fixed_load(short);
-    let wanted = "64 B: 5 million frames/s wanted for 2 s, 3 million sent: all forwarded\n\
+    let wanted = "64 B: 5 million frames/s intended for 2 s, 3 million offered: all forwarded\n\
         not offered: the tester left 4000000 of 10000000 frames unsent (40.00 %)\n";
     assert!(text.starts_with(wanted), "{text}");
     let most = offered(Load::Max, tried(3.21e6, 0, 0, 300, Verdict::Lossless));
@@ -192,7 +193,7 @@ fn what_disturbed_every_try_is_one_line() {
     let text = fixed_load(disturbed);
     let line = "disturbed 4 times, the last time because 5.0 % of CPU 1 was stolen (bound 2.0 %)\n";
     assert!(text.contains(line), "{text}");
-    assert!(text.contains("\nsent  "), "the counts are shown: {text}");
+    assert!(text.contains("\noffered  "), "the counts are shown: {text}");
 }
 
 #[test]

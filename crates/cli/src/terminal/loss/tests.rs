@@ -115,7 +115,7 @@ fn disturbances_and_unsent_loads_are_said() {
     );
     for wanted in [
         "nothing lost outside disturbances up to 100 % (970.0k frames/s)",
-        "100 %: only 970.0k frames/s were sent",
+        "100 %: only 970.0k frames/s were offered",
         "1 234 frames lost in disturbances at 1 of 2 loads do not count",
     ] {
         assert!(
@@ -123,6 +123,33 @@ fn disturbances_and_unsent_loads_are_said() {
             "{wanted}: {text}"
         );
     }
+}
+
+#[test]
+fn trials_that_were_cut_short_have_their_length() {
+    let short = |percent, ms: u64| {
+        let mut load = point(percent, 10, Verdict::Lossy);
+        let measured = load.measured.as_mut().expect("measured");
+        measured.undisturbed_ns = ms * 1_000_000;
+        load
+    };
+    let whole = point(80, 0, Verdict::Lossless);
+    for (loads, wanted) in [
+        (
+            vec![short(100, 300), short(90, 300), whole.clone()],
+            "300 ms, not 1 s: at 100 %, 90 %\n",
+        ),
+        (
+            vec![short(100, 300), short(90, 450), whole.clone()],
+            "300 ms to 450 ms, not 1 s: at ",
+        ),
+    ] {
+        let text = told(loads, SeriesEnd::TwoLossless);
+        let wanted = format!("trials of {wanted}");
+        assert!(text.contains(&wanted), "{wanted}: {text}");
+    }
+    let text = told(vec![whole.clone(), whole], SeriesEnd::TwoLossless);
+    assert!(!text.contains(", not 1 s"), "{text}");
 }
 
 #[test]
