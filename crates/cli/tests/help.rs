@@ -110,6 +110,25 @@ fn short_help_fits_a_screen() {
 }
 
 #[test]
+fn short_help_has_the_main_flags_of_a_verb() {
+    for (verb, flags) in [
+        ("explain", &["--against", "--sweep", "--cpus", "--for"][..]),
+        ("loss", &["--overload", "--for", "--time"]),
+        ("tune measure", &["--screen", "--by-stage", "--only"]),
+    ] {
+        let words: Vec<&str> = verb.split_whitespace().chain(["-h"]).collect();
+        let shown = program::run(&mut program::mpps(&words)).stdout;
+        for flag in flags {
+            assert!(shown.contains(flag), "{verb} {flag}: {shown}");
+        }
+        assert!((24..=30).contains(&shown.lines().count()), "{shown}");
+        // The first line says what the verb is for; a terminal breaks it between words.
+        let longest = shown.lines().skip(1).map(|line| line.chars().count()).max();
+        assert!(longest <= Some(80), "{shown}");
+    }
+}
+
+#[test]
 fn help_names_the_environment_of_scripts() {
     for verb in ["throughput", "trial", "bed up", "bed shell"] {
         let words: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();

@@ -86,6 +86,26 @@ const ALIASES: &[Alias] = &[
         answer: "mpps report RECORD --format csv writes CSV of a record, --format html a page; --json prints JSON",
     },
     Alias {
+        typed: &["setup", "set-up", "script"],
+        has: "dut-setup",
+        answer: "--dut-setup SCRIPT is a program that sets up the router first",
+    },
+    Alias {
+        typed: &["routes", "prefixes"],
+        has: "table",
+        answer: "--table synthetic:N loads N routes, --table FILE those of a file",
+    },
+    Alias {
+        typed: &["what-if"],
+        has: "record",
+        answer: "mpps show RECORD --what-if predicts from a record of mpps explain",
+    },
+    Alias {
+        typed: &["flame", "flamegraph", "flame-graph", "folded"],
+        has: "record",
+        answer: "mpps report RECORD --format flame draws a record of mpps explain",
+    },
+    Alias {
         typed: &["simulate"],
         has: "frame",
         answer: "a simulated pair only counts frames and has no times, routes, resets or CPUs; mpps throughput, loss, \
@@ -341,6 +361,10 @@ mod tests {
             ("--csv", "mpps report RECORD --format csv"),
             ("--format csv", "mpps report RECORD --format csv"),
             ("--color never", "NO_COLOR"),
+            ("--setup x", "--dut-setup SCRIPT"),
+            ("--routes 1k", "--table synthetic:N"),
+            ("--what-if x", "mpps show RECORD --what-if"),
+            ("--flame", "mpps report RECORD --format flame"),
         ] {
             let line = refusal(&format!("throughput {typed}"));
             let flag = typed.split([' ', '=']).next().expect("a flag");

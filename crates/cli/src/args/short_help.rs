@@ -8,12 +8,15 @@ const ARGUMENTS_MAX: usize = 15;
 /// A text of so many characters fits a line of 80 columns beside its flag.
 const SHORT: usize = 60;
 
+/// Flags of a verb that its own main flags leave no lines for.
+const LEFT_OUT: &[(&str, &[&str])] = &[("explain", &["time", "ipv6", "destinations", "quiet"])];
+
 /// The arguments that `-h` of a long verb shows, with a text that fits a line of 80 columns.
 const SHOWN: &[(&str, &str)] = &[
     // mpps compare
     ("a", "The set-up to compare with: none, a program, or flags"),
     ("b", "The set-up to compare; --c adds another one"),
-    ("within", "Smaller differences need not be found"),
+    ("within", "Smaller differences do not matter"),
     (
         "fail_if_slower",
         "More than this much slower is exit code 1",
@@ -25,7 +28,7 @@ const SHOWN: &[(&str, &str)] = &[
     ("routes", "Counts of routes"),
     ("destinations", "Different destinations, such as 1M"),
     ("preset", "quick, csit or rfc2544 [default: quick]"),
-    ("time", "Length of a trial, such as 1, 200ms or 60s"),
+    ("time", "Length of a trial (1, 200ms, 60s)"),
     ("rate", "Loads, frames/s, such as 400k,1M,max"),
     (
         "expect_min",
@@ -38,15 +41,26 @@ const SHOWN: &[(&str, &str)] = &[
     ("record", "Append every trial to this file"),
     ("quiet", "No progress on stderr"),
     ("verbose", "Show every trial"),
+    // mpps explain
+    (
+        "against",
+        "Another set-up, to tell what this one takes more",
+    ),
+    ("sweep", "The cost along flows, destinations, routes, ..."),
+    ("cpus", "Look at these CPUs of this host at its own work"),
+    ("look", "How long to look"),
+    // mpps loss
+    ("overload", "One lasting overload instead: 5x, or max"),
+    ("lasts", "How long the overload lasts"),
+    // mpps tune measure
+    ("screen", "Switch about half of the settings in each turn"),
+    ("by_stage", "Profile each setting that acts, at both levels"),
     // mpps rfc2544
     (
         "quick",
         "Finish within 15 minutes: fewer sizes, shorter trials",
     ),
-    (
-        "only",
-        "Only these parts, settings or faults, by their names",
-    ),
+    ("only", "Only these parts, settings or faults, by name"),
     ("except", "All parts or settings but these"),
     // mpps table load
     ("bed", "The router of a bed that `mpps bed up` keeps"),
@@ -78,6 +92,14 @@ pub fn with_short_help(command: Command) -> Command {
         .action(ArgAction::Help)
         .help_heading("Output")
         .help("Print the most used flags (-h) or all flags (--help)");
+    let left_out = LEFT_OUT
+        .iter()
+        .find(|(verb, _)| *verb == command.get_name());
+    let left_out = left_out.map_or(&[][..], |(_, ids)| ids);
+    let shown = |argument: Arg| match left_out.contains(&argument.get_id().as_str()) {
+        true => argument.hide_short_help(true),
+        false => shown(argument),
+    };
     command.mut_args(shown).disable_help_flag(true).arg(help)
 }
 
