@@ -270,11 +270,19 @@ impl Difference {
         if self.pairs.is_none() {
             return Ok(());
         }
-        write!(
-            f,
-            " ({pairs}; left out: {} disturbed, {} in changing states of the machine, {} not overloaded)",
-            pairs.disturbed, pairs.distance, pairs.not_overloaded,
-        )
+        let left_out = [
+            (pairs.disturbed, "disturbed"),
+            (pairs.distance, "in changing states of the machine"),
+            (pairs.not_overloaded, "not overloaded"),
+        ];
+        let left_out = left_out.iter().filter(|(count, _)| *count > 0);
+        let left_out: Vec<String> = left_out
+            .map(|(count, why)| format!("{count} {why}"))
+            .collect();
+        match left_out.is_empty() {
+            true => write!(f, " ({pairs})"),
+            false => write!(f, " ({pairs}; left out: {})", left_out.join(", ")),
+        }
     }
 }
 
@@ -374,7 +382,18 @@ mod tests {
         assert_eq!(
             wide.to_string(),
             "not decided: -1.2 to +3.4 % frames/s, neither beyond what equal set-ups differ by nor within what was \
-             asked (15 pairs; left out: 0 disturbed, 0 in changing states of the machine, 0 not overloaded)"
+             asked (15 pairs)"
         );
+        let some = Difference {
+            pairs: pairs(15).map(|pairs| Pairs {
+                disturbed: 2,
+                not_overloaded: 1,
+                ..pairs
+            }),
+            ..wide
+        };
+        let told = some.to_string();
+        let wanted = " (15 pairs; left out: 2 disturbed, 1 not overloaded)";
+        assert!(told.ends_with(wanted), "{told}");
     }
 }

@@ -122,7 +122,8 @@ fn remarks(line: &ComparisonLine, difference: &Difference) -> Vec<String> {
         };
         remarks.push(format!("at the fixed load no cost is told{count}"));
     }
-    if !difference.has_interval() {
+    // A run that was cut short says that instead.
+    if !difference.has_interval() && line.why.is_none() {
         remarks.push("run again when the machine is quieter, or with more --budget".to_owned());
     }
     // A comparison that is not decided says it in its sentence.

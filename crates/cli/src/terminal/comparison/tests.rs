@@ -77,6 +77,16 @@ fn a_cost_at_the_fixed_load_that_is_unknown_is_said() {
 }
 
 #[test]
+fn a_run_that_was_cut_short_is_given_no_advice() {
+    let advice = "run again when the machine is quieter";
+    let mut line = line();
+    line.variants[1].difference = Some(Difference::default());
+    assert!(comparison(&line, false).contains(advice));
+    line.why = Some("interrupted".to_owned());
+    assert!(!comparison(&line, false).contains(advice));
+}
+
+#[test]
 fn a_failure_and_its_doubts_are_said() {
     let doubt = Doubt {
         name: "host-changed".to_owned(),
