@@ -15,6 +15,7 @@ mod reset;
 mod result;
 mod sweep;
 
+pub use point::scale_sentence;
 pub use result::{at_overload, without_loss};
 
 use crate::chart::Chart;

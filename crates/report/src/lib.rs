@@ -50,6 +50,7 @@ mod trial;
 pub mod verdict;
 
 pub use csv::csv;
+pub use kind::scale_sentence;
 pub use machine::{machine_line, quoted};
 pub use markdown::markdown;
 pub use metrics::openmetrics;

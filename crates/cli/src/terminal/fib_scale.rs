@@ -149,8 +149,9 @@ impl Outcome for Vec<PointLine> {
 
     fn shown(&self, run: &Run, view: &View<'_>) -> String {
         let (begin, rows) = (run.begin.as_ref(), ScaleRow::each(self));
+        let told = mpps_report::scale_sentence(self);
         let text = fib_scale(&rows, begin) + &scale_doubts(&rows, view.verbose);
-        text + &view.foot(begin)
+        format!("{told}\n\n{text}{}", view.foot(begin))
     }
 
     /// A point that has nothing was disturbed.

@@ -16,7 +16,7 @@ impl Shown for Vec<PointLine> {
         if self.is_empty() {
             return Vec::new();
         }
-        vec![range(self)]
+        vec![scale_sentence(self)]
     }
 
     fn table(&self) -> Table {
@@ -41,8 +41,9 @@ impl Shown for Vec<PointLine> {
     }
 }
 
-/// What a frame costs, from the cheapest point to the dearest.
-fn range(points: &[PointLine]) -> String {
+/// What a frame costs, from the cheapest point to the dearest; no stop at its end.
+#[must_use]
+pub fn scale_sentence(points: &[PointLine]) -> String {
     let mut costs: Vec<(f64, &PointLine)> = points
         .iter()
         .filter_map(|point| Some((point.cost?.router_ns.median, point)))

@@ -135,6 +135,20 @@ fn a_search_adds_the_rate_without_loss() {
 }
 
 #[test]
+fn the_sentence_of_the_page_comes_first() {
+    let points = points().to_vec();
+    let run = mpps_record::Run::default();
+    let view = crate::outcome::View::new(&run, Path::new("r.jsonl"), false, false);
+    let text = points.shown(&run, &view);
+    let first = text.lines().next().expect("a line");
+    assert_eq!(first, mpps_report::scale_sentence(&points));
+    assert!(
+        first.starts_with("A frame costs the router from "),
+        "{first}"
+    );
+}
+
+#[test]
 fn one_route_is_no_routes() {
     let point = [point("routes", 1, 256)];
     let row = &ScaleRow::each(&point)[0];
