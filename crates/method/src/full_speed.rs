@@ -34,6 +34,8 @@ pub struct FullSpeed {
     pub work_ns: f64,
     /// Trials that it comes from.
     pub trials: u32,
+    /// The smallest and the largest round trip of these trials, ns: beyond them nothing was measured.
+    pub round_trips_ns: (f64, f64),
 }
 
 /// What one trial forwarded, and the state of the machine meanwhile: logarithms of the medians over its windows.
@@ -72,10 +74,16 @@ impl FullSpeed {
         let fits = before >= SPREAD_MIN && left <= SPREAD_LEFT_MAX * before;
         let rates: Vec<f64> = after.into_iter().map(f64::exp).collect();
         let forwarding = Interval::from_samples(&rates)?;
+        let round_trips = || points.iter().map(|point| point.round_trip.exp());
+        let round_trips_ns = (
+            round_trips().fold(f64::INFINITY, f64::min),
+            round_trips().fold(0.0, f64::max),
+        );
         (fits && rates.len() >= TRIALS_MIN).then_some(Self {
             forwarding,
             work_ns,
             trials: rates.len() as u32,
+            round_trips_ns,
         })
     }
 }

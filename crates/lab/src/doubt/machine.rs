@@ -38,6 +38,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         evidence,
     ));
     let full_speed = weighed.saturated.full_speed.as_ref();
+    let full_speed = full_speed.filter(|found| is_measurable(found, weighed.saturated.ceiling));
     doubts.extend(maximum.and_then(|maximum| other_state(maximum, full_speed)));
     let cost = weighed.saturated.cost.as_ref();
     doubts.extend(no_cost(weighed.saturated));
@@ -243,12 +244,20 @@ fn forwarded_elsewhere(maximum: &Saturation) -> String {
     format!(" ({:.0} % {than} forwarded)", percent.abs())
 }
 
+/// Whether the rate computed for one state is one that this run could have measured: its trials were in such states, and
+/// the tester can offer as much.
+fn is_measurable(found: &FullSpeed, ceiling: Rate) -> bool {
+    let (least, most) = found.round_trips_ns;
+    let seen = least..=most;
+    seen.contains(&REFERENCE_ROUND_TRIP_NS) && found.forwarding.middle <= ceiling.fps()
+}
+
 fn at_full_speed(found: &FullSpeed) -> String {
     let Interval { low, middle, high } = found.forwarding;
     let [low, middle, high] = [low, middle, high].map(Rate::from_fps);
     format!(
         ". Computed for one state ({REFERENCE_ROUND_TRIP_NS:.0} ns round trip, {:.0} ns of work) it would forward \
-        {middle} ({low} to {high}; our runs differed by 7 %)",
+        {middle} ({low} to {high}; such rates of one machine's runs spread by 7 %)",
         found.work_ns
     )
 }
