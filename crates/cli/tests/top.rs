@@ -89,6 +89,17 @@ fn keys_and_signals_give_the_terminal_back() {
 }
 
 #[test]
+fn a_key_tells_the_keys() {
+    for key in [b"?", b"h"] {
+        let mut terminal = Terminal::with_top();
+        terminal.master.write_all(key).expect("a key");
+        terminal.read_until("p holds the picture");
+        terminal.master.write_all(b"q").expect("a key");
+        assert!(Terminal::ended(&mut terminal.top).success());
+    }
+}
+
+#[test]
 fn a_closed_terminal_ends_top() {
     let Terminal {
         master, mut top, ..

@@ -42,8 +42,24 @@ pub struct Job<'a> {
     pub rule: String,
     /// Time, where it is limited.
     pub budget: Option<Span>,
+    /// How long it takes, about, where it is not and that is known.
+    pub lasts: Option<Span>,
     /// The plan as the record's first line has it.
     pub plan: Plan,
+}
+
+/// So many times the length of a trial `mpps explain` takes for each trial at saturation: those beside it, at lower loads and
+/// with a wire in the router's place; of committed runs.
+const TURN: u64 = 5;
+/// The same of a pair of set-ups.
+const PAIR: u64 = 2;
+/// The same of a point of a sweep.
+const POINT: u64 = 4;
+
+/// How long so many points or sizes take, about.
+fn lasts(offer: &FixedLoadPlan, points: usize, each: u64) -> Span {
+    let trials = u64::from(offer.trials) * each * points as u64;
+    Span::from_nanos(offer.time.as_nanos().saturating_mul(trials))
 }
 
 impl<'a> Job<'a> {
@@ -56,6 +72,7 @@ impl<'a> Job<'a> {
             receiver: plan.receiver,
             rule,
             budget: plan.budget,
+            lasts: None,
             plan: sent(&plan.sizes, &plan.traffic),
         }
     }
@@ -88,6 +105,7 @@ impl<'a> Job<'a> {
             receiver: plan.receiver,
             rule: format!("trials of {} at given loads", plan.time),
             budget: None,
+            lasts: None,
             plan: sent(&plan.sizes, &plan.traffic),
         };
         job.at_loads(loads.collect(), plan.time, plan.trials)
@@ -204,6 +222,7 @@ impl<'a> Job<'a> {
                 "{} trials of {} at saturation with the sampler and without it in turns, then lower loads{burnt}",
                 offer.trials, offer.time
             ),
+            lasts: Some(lasts(offer, offer.sizes.len(), TURN)),
             ..Self::trial(offer)
         }
     }
@@ -221,6 +240,7 @@ impl<'a> Job<'a> {
                 "{} pairs of sampled trials of {} at saturation, one of each set-up{both}",
                 offer.trials, offer.time
             ),
+            lasts: Some(lasts(offer, 1, PAIR)),
             ..Self::explain(plan)
         }
     }
@@ -248,6 +268,9 @@ impl<'a> Job<'a> {
             offer.trials, offer.time
         );
         job.plan.scale = plan.scale.as_ref().map(table);
+        // The first point is measured again at the end. How many cores there are only the bed can tell.
+        let points = Some(plan.steps.len()).filter(|points| *points > 0);
+        job.lasts = points.map(|points| lasts(offer, points + 1, POINT));
         job
     }
 
@@ -275,6 +298,7 @@ impl<'a> Job<'a> {
                 percent(plan.within)
             ),
             budget: Some(plan.budget),
+            lasts: None,
             plan: sent(std::slice::from_ref(&traffic.frames), traffic),
         }
     }
@@ -323,6 +347,7 @@ impl<'a> Job<'a> {
             receiver,
             rule: "calibration".to_owned(),
             budget: None,
+            lasts: None,
             plan: sent(std::slice::from_ref(&traffic.frames), traffic),
         }
     }

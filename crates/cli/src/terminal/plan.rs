@@ -91,6 +91,10 @@ pub fn how(job: &Job<'_>) -> String {
         };
         text += &row("budget", format!("{budget}{each}"));
     }
+    if let Some(lasts) = job.lasts {
+        let seconds = lasts.as_nanos().div_ceil(1_000_000_000);
+        text += &row("time", format!("about {seconds} s"));
+    }
     if let Some(fixed) = plan.fixed.as_ref().filter(|_| job.name == "trial") {
         let trials = number::plural(fixed.trials as usize, "trial");
         let loads = fixed.loads.join(", ");

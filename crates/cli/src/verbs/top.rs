@@ -14,7 +14,10 @@ use std::io::IsTerminal;
 
 /// Ctrl-C, while keys are no signals.
 const CTRL_C: u8 = 3;
-const KEYS: &str = "q quit   p pause   s stages/causes   + - interval";
+const KEYS: &str = "q quit   p pause   s stages/causes   + - interval   ? keys";
+/// The same with what each key does.
+const KEYS_TOLD: &str =
+    "q or Ctrl-C ends   p holds the picture   s by cause or stage   + - interval x2 /2";
 
 /// Runs the verb.
 ///
@@ -37,6 +40,7 @@ pub fn run(args: &TopArgs) -> Result<Exit> {
         interval: args.interval,
         causes: false,
         is_paused: false,
+        tells_keys: false,
         goes_on: true,
     };
     live.run(&observer).map(|()| Exit::Measured)
@@ -74,6 +78,7 @@ struct Live {
     interval: Span,
     causes: bool,
     is_paused: bool,
+    tells_keys: bool,
     goes_on: bool,
 }
 
@@ -108,6 +113,7 @@ impl Live {
             match key {
                 b'q' | &CTRL_C => self.goes_on = false,
                 b'p' => self.is_paused = !self.is_paused,
+                b'?' | b'h' => self.tells_keys = !self.tells_keys,
                 b's' => self.causes = !self.causes,
                 b'+' => self.interval = top_intervals(Span::from_nanos(ns * 2)),
                 b'-' => self.interval = top_intervals(Span::from_nanos(ns / 2)),
@@ -128,7 +134,10 @@ impl Live {
             |line| picture(line, self.causes, (width, height.saturating_sub(1))),
         );
         let paused = if self.is_paused { "PAUSED   " } else { "" };
-        let keys = format!("{paused}{KEYS}   {}", self.interval);
+        let keys = match self.tells_keys {
+            true => KEYS_TOLD.to_owned(),
+            false => format!("{paused}{KEYS}   {}", self.interval),
+        };
         let keys: String = keys.chars().take(width).collect();
         self.screen.draw(&(shown + &keys));
     }
