@@ -122,10 +122,32 @@ fn one_line(text: &str) -> String {
         .join(" ")
 }
 
-/// One line in which nothing has a meaning.
+/// One line in which nothing has a meaning, but words between backticks are code.
 fn plain(text: &str) -> String {
+    let text = one_line(text);
+    let pieces: Vec<&str> = text.split('`').collect();
+    let last = pieces.len() - 1;
+    // Two backticks in a row, or one alone, would mean something else.
+    let has_code = last % 2 == 0
+        && pieces
+            .iter()
+            .skip(1)
+            .take(last.saturating_sub(1))
+            .all(|one| !one.is_empty());
+    if !has_code {
+        return escaped(&text);
+    }
+    let piece = |(at, piece): (usize, &&str)| match at % 2 {
+        0 => escaped(piece),
+        // A table ends a cell at a bar even there.
+        _ => format!("`{}`", piece.replace('|', "\\|")),
+    };
+    pieces.iter().enumerate().map(piece).collect()
+}
+
+fn escaped(text: &str) -> String {
     let mut plain = String::new();
-    for c in one_line(text).chars() {
+    for c in text.chars() {
         match c {
             '&' => plain += "&amp;",
             '<' => plain += "&lt;",
@@ -137,4 +159,22 @@ fn plain(text: &str) -> String {
         }
     }
     plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn words_of_code_are_not_escaped() {
+        for (text, wanted) in [
+            ("a doubt, `stalls_seen`", "a doubt, `stalls_seen`"),
+            ("`a|b` and *c*", "`a\\|b` and \\*c\\*"),
+            ("one ` alone_", "one \\` alone\\_"),
+            ("``a` b`", "\\`\\`a\\` b\\`"),
+            ("@name `@name`", "&#64;name `@name`"),
+        ] {
+            assert_eq!(plain(text), wanted);
+        }
+    }
 }

@@ -13,6 +13,8 @@ const GAP: f64 = 24.0;
 const LINE: f64 = 18.0;
 /// About the width of a letter. A picture cannot ask.
 const LETTER: f64 = 6.8;
+/// The same of a note, whose letters are smaller.
+const NOTE_LETTER: f64 = 6.0;
 /// Texts as a page would show them. The field below is white, because programs show pictures on black too.
 const TEXTS: &str = "text { font: 12px sans-serif; fill: var(--ink); } .title { font-weight: 600; } \
     .note { fill: var(--soft); font-size: 11px; } .field { fill: var(--paper); }";
@@ -25,7 +27,10 @@ const COLOURS: [&str; 12] = [
 #[must_use]
 pub fn picture(heading: &[&str], charts: impl IntoIterator<Item = Option<Chart>>) -> String {
     let charts: Vec<Chart> = charts.into_iter().flatten().collect();
-    let head = LINE * 2.0 + charts.iter().map(legend_height).fold(0.0, f64::max);
+    let notes: Vec<Vec<String>> = charts.iter().map(note).collect();
+    let lines = notes.iter().map(Vec::len).max().unwrap_or(0);
+    let above = LINE * (lines as f64 + 1.0);
+    let head = above + charts.iter().map(legend_height).fold(0.0, f64::max);
     let sizes = || charts.iter().map(Chart::size);
     let across = GAP + sizes().map(|(width, _)| width).fold(0.0, f64::max);
     let down = GAP + head + sizes().map(|(_, height)| height).fold(0.0, f64::max);
@@ -39,13 +44,31 @@ pub fn picture(heading: &[&str], charts: impl IntoIterator<Item = Option<Chart>>
             @let (x, y) = (across * (at % COLUMNS) as f64, down * (at / COLUMNS) as f64);
             g transform=(format!("translate({x} {y})")) {
                 text.title { (chart.title) }
-                text.note y=(LINE) { (chart.note) }
-                g transform=(format!("translate(0 {})", LINE * 2.0)) { (legend(chart)) }
+                @for (line, words) in notes[at].iter().enumerate() {
+                    text.note y=(LINE * (line as f64 + 1.0)) { (words) }
+                }
+                g transform=(format!("translate(0 {above})")) { (legend(chart)) }
                 g transform=(format!("translate(0 {})", head)) { (chart.drawing()) }
             }
         }
     };
     framed(heading, size, &body)
+}
+
+/// A chart's note in lines as wide as the chart, because a text of a picture does not wrap.
+fn note(chart: &Chart) -> Vec<String> {
+    let room = (chart.size().0 / NOTE_LETTER) as usize;
+    let mut lines: Vec<String> = Vec::new();
+    for word in chart.note.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
+                *line += " ";
+                *line += word;
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// A drawing of this width and height below a heading, whose first line is the title.
@@ -105,5 +128,30 @@ fn legend(chart: &Chart) -> Markup {
             g class=(class(series)) transform=(format!("translate({x:.0} {})", y - 10.0)) { (sample(series)) }
             text x=(format!("{:.0}", x + 28.0)) y=(y) { (series.legend) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::{Axis, Kind, Point};
+    use crate::number;
+    use crate::scale::Scale;
+
+    #[test]
+    fn a_note_is_as_wide_as_its_chart() {
+        let axis = || Axis::new("share", Scale::Linear { from_zero: true }, number::percent);
+        let points = vec![Point::new(0.0, 0.0), Point::new(1.0, 1.0)];
+        let series = vec![Series::new("64 B", 0, Kind::Joined, points)];
+        const NOTE: &str = "Rates and losses are of the time outside disturbances. At a cross on the axis nothing \
+            could be measured.";
+        let chart = Chart::new("Loss".to_owned(), NOTE, axis(), axis(), series).expect("a chart");
+        let (lines, width) = (note(&chart), chart.size().0);
+        assert_eq!(lines.join(" "), NOTE);
+        assert!(lines.len() > 1, "{lines:?}");
+        let fits = |line: &String| line.chars().count() as f64 * NOTE_LETTER <= width;
+        assert!(lines.iter().all(fits), "{lines:?}");
+        let all = picture(&["Title"], [Some(chart)]);
+        assert_eq!(all.matches("class=\"note\"").count(), lines.len());
     }
 }
