@@ -1,4 +1,4 @@
-//! Prose within the terminal's width; tables as they are. Where stdout is no terminal nothing is broken: there a fact
+//! Prose and tables within the terminal's width. A table that is wider goes on below, between two columns. Where stdout is no terminal nothing is broken: there a fact
 //! is a line, for `grep` and `diff`.
 
 use std::fmt::Display;
@@ -43,12 +43,53 @@ pub fn paragraph(text: impl Display) -> String {
     prose(&format!("\n{text}\n"))
 }
 
-/// Breaks lines longer than `width` columns between words.
+/// Breaks lines longer than `width` columns between words, and rows of tables between columns.
 pub fn wrap(text: &str, width: usize) -> String {
-    text.split('\n')
-        .map(|line| wrapped(line, width))
-        .collect::<Vec<_>>()
-        .join("\n")
+    let lines: Vec<&str> = text.split('\n').collect();
+    let blocks = lines.chunk_by(|one, next| has_columns(one) && has_columns(next));
+    let shown = blocks.flat_map(|block| match fold(block, width) {
+        Some(at) => block.iter().map(|line| folded(line, at)).collect(),
+        None => block
+            .iter()
+            .map(|line| wrapped(line, width))
+            .collect::<Vec<_>>(),
+    });
+    shown.collect::<Vec<_>>().join("\n")
+}
+
+/// Whether two spaces part words of the line.
+fn has_columns(line: &str) -> bool {
+    line.trim().contains("  ")
+}
+
+/// Where the rows of a table are to be parted: between the same two columns of all of them. `None` where they fit, or where
+/// their last column can be broken.
+fn fold(rows: &[&str], width: usize) -> Option<usize> {
+    let is_long = |row: &&str| row.chars().count() > width;
+    let has_room = |row: &str| {
+        let (start, next) = columns(row);
+        start.max(next) + ROOM <= width
+    };
+    if rows.len() < 2 || !rows.iter().any(|row| is_long(row) && !has_room(row)) {
+        return None;
+    }
+    let rows: Vec<Vec<char>> = rows.iter().map(|row| row.chars().collect()).collect();
+    let is_gap = |at: usize| {
+        let is_blank = |row: &Vec<char>, at: usize| row.get(at).is_none_or(|c| *c == ' ');
+        rows.iter()
+            .all(|row| is_blank(row, at - 2) && is_blank(row, at - 1))
+    };
+    (ROOM..=width).rev().find(|at| is_gap(*at))
+}
+
+/// One row in two lines.
+fn folded(row: &str, at: usize) -> String {
+    let line: String = row.chars().take(at).collect();
+    let rest: String = row.chars().skip(at).collect();
+    match rest.trim().is_empty() {
+        true => line.trim_end().to_owned(),
+        false => format!("{}\n{}{rest}", line.trim_end(), " ".repeat(NEXT_INDENT)),
+    }
 }
 
 fn wrapped(line: &str, width: usize) -> String {
@@ -142,10 +183,17 @@ mod tests {
     }
 
     #[test]
-    fn a_table_stays_as_it_is() {
+    fn a_wide_table_goes_on_between_two_columns() {
         let table = "frame size  % of link*  Gbit/s**   frames/s  loss  limited by\n\
                      64                 2.0      0.81  1 204 096     0  DUT\n";
-        assert_eq!(wrap(table, 40), table);
+        assert_eq!(wrap(table, 80), table);
+        assert_eq!(
+            wrap(table, 40),
+            "frame size  % of link*  Gbit/s**\n     \
+                 frames/s  loss  limited by\n\
+             64                 2.0      0.81\n    \
+                 1 204 096     0  DUT\n"
+        );
         let check = "  lacks    cycles          open perf event CPU cycles of this thread: ENOENT (no such counter)";
         assert_eq!(
             wrap(check, 70),
