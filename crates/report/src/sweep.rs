@@ -138,7 +138,7 @@ pub fn remarks(line: &SweepLine) -> Vec<String> {
     lines.extend(line.no_fit.as_ref().map(|why| format!("No fit: {why}.")));
     let distrust = line.distrust.iter();
     lines.extend(distrust.map(|told| format!("Do not trust the fit: {told}.")));
-    lines.extend(line.why.as_ref().map(|why| format!("Cut short: {why}.")));
+    lines.extend(line.why.as_ref().map(|why| format!("cut short: {why}")));
     lines
 }
 

@@ -63,7 +63,7 @@ fn remarks(size: &BurstLine) -> String {
                 .to_owned(),
         );
     }
-    lines.extend(size.why.as_ref().map(|why| format!("not all of it: {why}")));
+    lines.extend(size.why.as_ref().map(|why| format!("cut short: {why}")));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
@@ -118,7 +118,7 @@ mod tests {
             "     1    8 100       8 140     2.00M   2 040\n",
             "standard deviation of the longest burst: 141 frames\n",
             "meanwhile, 1.52M frames/s\n",
-            "not all of it: interrupted\n\nDoubts\n- something\n",
+            "cut short: interrupted\n\nDoubts\n- something\n",
         ] {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }

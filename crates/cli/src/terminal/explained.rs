@@ -152,7 +152,7 @@ fn remarks(size: &ProfileLine) -> Vec<String> {
         lines.push("*: the bed's own, in place of a NIC. RX, allocation, TX and free serve a wire in the router's place too, so `mpps throughput` gives less as the router's part.".to_owned());
     }
     lines.extend(profile::evidence(size));
-    lines.extend(size.why.as_ref().map(|why| format!("Cut short: {why}.")));
+    lines.extend(size.why.as_ref().map(|why| format!("cut short: {why}")));
     lines
 }
 

@@ -118,7 +118,7 @@ fn remarks(size: &OverloadLine) -> String {
         let all = grouped(overload);
         lines.push(format!("the tester can offer at most {all} frames/s"));
     }
-    lines.extend(size.why.as_ref().map(|why| format!("not all of it: {why}")));
+    lines.extend(size.why.as_ref().map(|why| format!("cut short: {why}")));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 

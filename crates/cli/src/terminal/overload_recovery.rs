@@ -69,7 +69,7 @@ pub(super) fn remarks<'a>(
     if !verbose && !lines.is_empty() {
         lines.push("-v: why".to_owned());
     }
-    lines.extend(why.map(|why| format!("not all of it: {why}")));
+    lines.extend(why.map(|why| format!("cut short: {why}")));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 

@@ -57,7 +57,11 @@ impl Report<'_> {
     }
 
     fn body(&self) -> String {
-        let mut text = format!("\n{}", table(self.rows));
+        let table = table(self.rows);
+        let mut text = match table.is_empty() {
+            true => String::new(),
+            false => format!("\n{table}"),
+        };
         let notes = self.notes();
         if !notes.is_empty() {
             let _ = write!(text, "\n{notes}");

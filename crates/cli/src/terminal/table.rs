@@ -17,12 +17,15 @@ const HEAD: [&str; 2] = [
 /// Columns that begin at the left.
 const LEFT: [usize; 3] = [0, 1, COLUMNS - 1];
 
-/// The table alone.
+/// The table alone; nothing where nothing is known of any row.
 pub fn table(rows: &[Row<'_>]) -> String {
     let mut lines = HEAD.map(names).to_vec();
     lines.extend(rows.iter().map(|row| cells(row).to_vec()));
     let known = |column: usize| lines[HEAD.len()..].iter().any(|row| row[column] != "-");
     let shown: Vec<usize> = (0..COLUMNS).filter(|&column| known(column)).collect();
+    if shown.len() < 2 {
+        return String::new();
+    }
     let left: Vec<usize> = (0..shown.len())
         .filter(|&place| LEFT.contains(&shown[place]))
         .collect();

@@ -26,6 +26,15 @@ fn the_table_fits_80_columns() {
 }
 
 #[test]
+fn a_run_that_failed_has_no_table() {
+    let failed = ResultLine {
+        frame: "64".to_owned(),
+        ..ResultLine::default()
+    };
+    assert_eq!(table(&[failed]), "");
+}
+
+#[test]
 fn a_column_that_nothing_is_known_of_is_left_out() {
     let mut device = line();
     device.overload.cost = None;
