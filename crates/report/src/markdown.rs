@@ -122,25 +122,20 @@ fn one_line(text: &str) -> String {
         .join(" ")
 }
 
-/// One line in which nothing has a meaning, but words between backticks are code.
+/// One line in which nothing has a meaning, but plain words between backticks are code.
 fn plain(text: &str) -> String {
     let text = one_line(text);
     let pieces: Vec<&str> = text.split('`').collect();
-    let last = pieces.len() - 1;
-    // Two backticks in a row, or one alone, would mean something else.
-    let has_code = last % 2 == 0
-        && pieces
-            .iter()
-            .skip(1)
-            .take(last.saturating_sub(1))
-            .all(|one| !one.is_empty());
-    if !has_code {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " -_./=:%,".contains(c);
+    let is_code = |piece: &&str| !piece.is_empty() && piece.chars().all(is_plain);
+    // An even number of backticks, and nothing odd between them.
+    let code = pieces.iter().skip(1).step_by(2);
+    if pieces.len().is_multiple_of(2) || !code.clone().all(is_code) {
         return escaped(&text);
     }
-    let piece = |(at, piece): (usize, &&str)| match at % 2 {
-        0 => escaped(piece),
-        // A table ends a cell at a bar even there.
-        _ => format!("`{}`", piece.replace('|', "\\|")),
+    let piece = |(at, piece): (usize, &&str)| match at.is_multiple_of(2) {
+        true => escaped(piece),
+        false => format!("`{piece}`"),
     };
     pieces.iter().enumerate().map(piece).collect()
 }
