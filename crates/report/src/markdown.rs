@@ -164,10 +164,10 @@ mod tests {
     fn words_of_code_are_not_escaped() {
         for (text, wanted) in [
             ("a doubt, `stalls_seen`", "a doubt, `stalls_seen`"),
-            ("`a|b` and *c*", "`a\\|b` and \\*c\\*"),
+            ("`a|b` and *c*", "\\`a\\|b\\` and \\*c\\*"),
             ("one ` alone_", "one \\` alone\\_"),
             ("``a` b`", "\\`\\`a\\` b\\`"),
-            ("@name `@name`", "&#64;name `@name`"),
+            ("@name `@name`", "&#64;name \\`&#64;name\\`"),
         ] {
             assert_eq!(plain(text), wanted);
         }

@@ -48,7 +48,7 @@ pub fn wrap(text: &str, width: usize) -> String {
     let lines: Vec<&str> = text.split('\n').collect();
     let blocks = lines.chunk_by(|one, next| has_columns(one) && has_columns(next));
     let shown = blocks.flat_map(|block| match fold(block, width) {
-        Some(at) => block.iter().map(|line| folded(line, at)).collect(),
+        Some(cuts) => block.iter().map(|line| folded(line, &cuts)).collect(),
         None => block
             .iter()
             .map(|line| wrapped(line, width))
@@ -64,7 +64,7 @@ fn has_columns(line: &str) -> bool {
 
 /// Where the rows of a table are to be parted: between the same two columns of all of them. `None` where they fit, or where
 /// their last column can be broken.
-fn fold(rows: &[&str], width: usize) -> Option<usize> {
+fn fold(rows: &[&str], width: usize) -> Option<Vec<usize>> {
     let is_long = |row: &&str| row.chars().count() > width;
     let has_room = |row: &str| {
         let (start, next) = columns(row);
@@ -79,17 +79,29 @@ fn fold(rows: &[&str], width: usize) -> Option<usize> {
         rows.iter()
             .all(|row| is_blank(row, at - 2) && is_blank(row, at - 1))
     };
-    (ROOM..=width).rev().find(|at| is_gap(*at))
+    let longest = rows.iter().map(Vec::len).max()?;
+    let (mut from, mut room, mut cuts) = (0, width, Vec::new());
+    while longest > from + room {
+        from = (from + 2..=from + room).rev().find(|at| is_gap(*at))?;
+        room = width - NEXT_INDENT;
+        cuts.push(from);
+    }
+    Some(cuts)
 }
 
-/// One row in two lines.
-fn folded(row: &str, at: usize) -> String {
-    let line: String = row.chars().take(at).collect();
-    let rest: String = row.chars().skip(at).collect();
-    match rest.trim().is_empty() {
-        true => line.trim_end().to_owned(),
-        false => format!("{}\n{}{rest}", line.trim_end(), " ".repeat(NEXT_INDENT)),
-    }
+/// One row in a line for each part of it.
+fn folded(row: &str, cuts: &[usize]) -> String {
+    let row: Vec<char> = row.chars().collect();
+    let from = std::iter::once(&0).chain(cuts);
+    let end = row.len();
+    let to = cuts.iter().chain(std::iter::once(&end));
+    let parts = from.zip(to).map(|(from, to)| {
+        let part = row.get(*from..end.min(*to)).unwrap_or_default();
+        part.iter().collect::<String>().trim_end().to_owned()
+    });
+    let parts = parts.filter(|part| !part.is_empty());
+    let next = format!("\n{}", " ".repeat(NEXT_INDENT));
+    parts.collect::<Vec<_>>().join(&next)
 }
 
 fn wrapped(line: &str, width: usize) -> String {
@@ -156,7 +168,8 @@ fn unbroken(text: &str) -> Vec<String> {
 
 fn is_number(word: &str) -> bool {
     let digits = word.trim_start_matches('(');
-    !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit() || c == '.')
+    let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == '\u{202f}';
+    !digits.is_empty() && digits.chars().all(is_part)
 }
 
 #[cfg(test)]
@@ -194,6 +207,12 @@ mod tests {
              64                 2.0      0.81\n    \
                  1 204 096     0  DUT\n"
         );
+        let wide = ["x".repeat(30), "y".repeat(30), "z".repeat(30)].join("  ");
+        let parted = wide.replace("  ", "\n    ");
+        assert_eq!(
+            wrap(&format!("{wide}\n{wide}"), 40),
+            format!("{parted}\n{parted}")
+        );
         let check = "  lacks    cycles          open perf event CPU cycles of this thread: ENOENT (no such counter)";
         assert_eq!(
             wrap(check, 70),
@@ -211,6 +230,8 @@ mod tests {
             ),
             "as many as there are, of all\n    1 204 096 frames that were sent"
         );
+        let narrow = "from 250 ns with a route to as much as 1\u{202f}614 ns";
+        assert!(wrap(narrow, 43).ends_with("\n    1\u{202f}614 ns"));
         let path = format!("record: /{}", "x".repeat(100));
         assert_eq!(wrap(&path, 40).replace("\n    ", " "), path);
         assert_eq!(wrap("", 40), "");

@@ -13,7 +13,7 @@ pub fn run(args: &LimitsArgs) -> Result<Exit> {
     plan.add_memory(host::memory(args)?);
     terminal::out(&match args.json {
         true => terminal::limits_json(&plan),
-        false => terminal::limits(&plan),
+        false => terminal::fitted(&terminal::limits(&plan)),
     });
     Ok(Exit::Measured)
 }

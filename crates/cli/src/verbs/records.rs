@@ -18,7 +18,7 @@ pub fn run(args: &RecordsArgs) -> Result<Exit> {
             let shelf = Shelf::read(&folder)?;
             terminal::out(&match args.json {
                 true => terminal::records_json(&folder, &shelf),
-                false => terminal::records(&folder, &shelf),
+                false => terminal::fitted(&terminal::records(&folder, &shelf)),
             });
             Ok(Exit::Measured)
         }
