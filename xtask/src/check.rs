@@ -112,7 +112,7 @@ fn build() -> Result<(Vec<Program>, Tally), Failure> {
 fn further_checks() -> Result<Tally, Failure> {
     let begun = Instant::now();
     let without_lab = ["-p", "mpps-cli", "--no-default-features"];
-    // Of the build tool the tests' build compiles the tests alone.
+    // The tests' build compiles only the tests of xtask, so its program is linted here.
     let alone = [&without_lab[..], &["-p", "xtask"]].concat();
     let strict = ["--all-targets", "--", "-D", "warnings"];
     let lint = [&["clippy"], &alone[..], &strict].concat();

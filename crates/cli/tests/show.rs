@@ -169,7 +169,7 @@ fn a_damaged_record_is_shown_as_far_as_it_can_be_read() {
         (
             head.lines().take(3).collect::<Vec<_>>().join("\n"),
             "has no last line",
-            ": no result: the run was killed, or still runs; 2 trials are in the record",
+            ": no result; 2 trials are in the record",
         ),
     ] {
         fs::write(&path, content).expect("a file");

@@ -93,7 +93,7 @@ fn a_key_tells_the_keys() {
     for key in [b"?", b"h"] {
         let mut terminal = Terminal::with_top();
         terminal.master.write_all(key).expect("a key");
-        terminal.read_until("p holds the picture");
+        terminal.read_until("+ double interval");
         terminal.master.write_all(b"q").expect("a key");
         assert!(Terminal::ended(&mut terminal.top).success());
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What programs on tracepoints need of the kernel's own structures to tell one interface from another: its number,
- * the inode number of its network namespace, and the device below it. Members are found by name in the kernel's types (BTF); those not
- * named here are none of our business.
+ * the inode number of its network namespace, and the device below it. Members are found by name in the kernel's types
+ * (BTF); those not named here are none of our business.
  */
 #ifndef MPPS_NET_DEVICE_H
 #define MPPS_NET_DEVICE_H

@@ -37,7 +37,7 @@ impl ResultObserver<CalibrationLine> for Silent {
 
 /// Fewer pairs than `mpps calibrate` has: they tell a cost from none.
 const COST: FaultKind = FaultKind::Cost { pairs: 6 };
-/// What a receiver itself tells: its counts, and that its own cost is not the router's. Its clock: `latency`.
+/// What a receiver itself tells: its counts, and that its own cost is not the router's. `latency.rs` tests its clock.
 const FAULTS: [FaultKind; 4] = [
     FaultKind::Loss,
     FaultKind::Duplicates,

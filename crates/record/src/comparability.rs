@@ -28,7 +28,7 @@ pub struct Comparability {
     pub stall_watch: Option<String>,
     /// The DUT gets what the tester leaves of a CPU.
     pub cpus_shared: Option<bool>,
-    /// What the kernel tells the time by: the bed, the watch and the router's timestamps ask it. Missing: it was not recorded.
+    /// The kernel's clock source, which the bed, the watch and the router's timestamps read. Missing: not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clocksource: Option<String>,
     /// Model of the CPU, as the kernel names it.

@@ -12,9 +12,12 @@ pub struct Watched {
     pub rx_frames: u64,
     /// Frames that they sent.
     pub tx_frames: u64,
-    /// Part of the namespace's frames that is told to the CPUs watched: their part of the frames that
-    /// devices gave all CPUs, by polls. Where no device gave them any: their part of the packets of all CPUs' stacks.
+    /// The part of the CPUs watched in the packets of all CPUs' stacks.
     pub share_of_stack: f64,
+    /// Part of the namespace's frames that is told to the CPUs watched: of devices' frames by polls, of the others by packets
+    /// of the stack. Missing in older records, where the stack told all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames_share: Option<f64>,
     /// Frames that the cost of one is told of: those told to these CPUs, and packets of other namespaces that they took.
     pub frames: u64,
     /// Packets among them that no interface of the namespace counted: of others, or taken twice.

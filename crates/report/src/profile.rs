@@ -67,7 +67,7 @@ pub fn sentence(line: &ProfileLine) -> String {
     let at = format!(" at saturation, {fps} frames/s{ends}");
     let of = match (&line.watched, &line.wire) {
         (Some(watched), _) if watched.foreign_packets > watched.frames / 2 => {
-            ", most of them counted by no interface here".to_owned()
+            ". No interface here counted most of these frames".to_owned()
         }
         (Some(_), _) => String::new(),
         (None, Some(wire)) if has_beds_stages(wire) => format!(

@@ -177,7 +177,7 @@ pub enum Verb {
     /// Watch a router at its work, live: CPUs, interfaces, drops and the cost of a frame
     ///
     /// mpps sends nothing and changes nothing. Interfaces and drops are those of this network namespace. Keys: q quits,
-    /// p pauses, s shows causes in place of stages, + and - change the interval.
+    /// p pauses, s shows causes in place of stages, + and - change the interval, ? or h explains the keys.
     ///
     /// On a kept bed: mpps bed shell NAME mpps top.
     #[cfg(feature = "measure")]

@@ -1,5 +1,5 @@
-//! Prose and tables within the terminal's width. A table that is wider goes on below, between two columns. Where stdout is no terminal nothing is broken: there a fact
-//! is a line, for `grep` and `diff`.
+//! Prose and tables within the terminal's width. A table that is wider goes on below, between two columns. Where stdout is
+//! no terminal nothing is broken: there a fact is a line, for `grep` and `diff`.
 
 use std::fmt::Display;
 use std::io::IsTerminal;

@@ -42,14 +42,13 @@ pub struct Job<'a> {
     pub rule: String,
     /// Time, where it is limited.
     pub budget: Option<Span>,
-    /// How long it takes, about, where it is not and that is known.
+    /// About how long it takes, if no budget limits it and that is known.
     pub lasts: Option<Span>,
     /// The plan as the record's first line has it.
     pub plan: Plan,
 }
 
-/// So many times the length of a trial `mpps explain` takes for each trial at saturation: those beside it, at lower loads and
-/// with a wire in the router's place; of committed runs.
+/// Total time of `mpps explain`, in trial lengths for each trial at saturation; from committed runs.
 const TURN: u64 = 5;
 /// The same of a pair of set-ups.
 const PAIR: u64 = 2;

@@ -81,9 +81,7 @@ fn without_result(rows: &[CalibrationLine]) -> String {
     }
     let line = |(why, faults): &(&str, Vec<&str>)| {
         let (count, all, faults) = (faults.len(), rows.len(), faults.join(", "));
-        format!(
-            "{count} of {all} have no result ({faults}): {why}; run again when the machine is quieter\n"
-        )
+        format!("{count} of {all} have no result ({faults}): {why}\n")
     };
     reasons.iter().map(line).collect()
 }
@@ -168,12 +166,12 @@ mod tests {
     #[test]
     fn a_disturbed_row_is_neither_held_nor_wrong() {
         let disturbed = CalibrationLine {
-            disturbed: Some("10 trials in a row were disturbed".to_owned()),
+            disturbed: Some("10 trials were disturbed: run again".to_owned()),
             ..row("a policer", f64::NAN, f64::NAN, 5_000.0)
         };
         let good = row("1 in 1000 frames lost", 50.0, 50.0, 0.0);
         let text = calibration(&[good.clone(), disturbed.clone()]);
-        let why = "1 of 2 have no result (a policer): 10 trials in a row were disturbed; run ";
+        let why = "1 of 2 have no result (a policer): 10 trials were disturbed: run again\n";
         assert!(text.contains(why), "{text}");
         assert!(text.ends_with("the others hold\n"), "{text}");
         let line = text.lines().find(|line| line.starts_with("a policer"));
@@ -196,8 +194,8 @@ mod tests {
             without("a delay", "too few of 24 pairs count"),
         ]);
         for wanted in [
-            "2 of 3 have no result (a cost, a delay): too few of 24 pairs count;",
-            "1 of 3 have no result (losses): 10 trials in a row were disturbed;",
+            "2 of 3 have no result (a cost, a delay): too few of 24 pairs count\n",
+            "1 of 3 have no result (losses): 10 trials in a row were disturbed\n",
         ] {
             assert!(text.contains(wanted), "{text}");
         }

@@ -38,12 +38,12 @@ pub fn page(line: &ProfileLine, watched: &Watched, verbose: bool) -> String {
 pub(super) fn sentences(line: &ProfileLine, watched: &Watched) -> [String; 2] {
     let named: Vec<String> = line.cpus.iter().map(usize::to_string).collect();
     let of_others = match watched.foreign_packets > watched.frames / 2 {
-        true => ", most of them counted by no interface here,",
+        true => ". No interface here counted most of these frames",
         false => "",
     };
     let cost = match (line.loads.first(), &line.why) {
         (Some(load), _) => format!(
-            "A frame{of_others} cost {:.0} ns of the network's work on these CPUs",
+            "A frame cost {:.0} ns of the network's work on these CPUs{of_others}",
             load.frame_ns.median
         ),
         (None, why) => format!(
@@ -51,7 +51,7 @@ pub(super) fn sentences(line: &ProfileLine, watched: &Watched) -> [String; 2] {
             why.as_deref().unwrap_or("no reason is given")
         ),
     };
-    let share = match watched.share_of_stack {
+    let share = match watched.frames_share.unwrap_or(watched.share_of_stack) {
         share if share < 0.995 => format!(", {} of them on these CPUs", number::percent(share)),
         _ => String::new(),
     };

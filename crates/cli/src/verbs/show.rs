@@ -80,15 +80,11 @@ fn show(run: &Run, path: &Path, args: &ShowRecordArgs) -> Result<()> {
 
 /// What there is of a run without a result.
 fn no_result(run: &Run) -> String {
-    let why = match run.end {
-        None => "the run was killed, or still runs",
-        Some(_) => "the run ended before it had one",
-    };
     let trials = match run.trials.len() {
         1 => "1 trial is".to_owned(),
         trials => format!("{trials} trials are"),
     };
-    format!("no result: {why}; {trials} in the record (mpps report shows all of it)")
+    format!("no result; {trials} in the record (mpps report shows all of it)")
 }
 
 /// Says how a run ended that did not end as it should.

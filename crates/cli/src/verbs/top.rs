@@ -17,7 +17,7 @@ const CTRL_C: u8 = 3;
 const KEYS: &str = "q quit   p pause   s stages/causes   + - interval   ? keys";
 /// The same with what each key does.
 const KEYS_TOLD: &str =
-    "q or Ctrl-C ends   p holds the picture   s by cause or stage   + - interval x2 /2";
+    "q quit   p pause   s stages/causes   + double interval   - halve it   ? back";
 
 /// Runs the verb.
 ///

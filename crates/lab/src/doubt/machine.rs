@@ -257,7 +257,7 @@ fn at_full_speed(found: &FullSpeed) -> String {
     let [low, middle, high] = [low, middle, high].map(Rate::from_fps);
     format!(
         ". Computed for one state ({REFERENCE_ROUND_TRIP_NS:.0} ns round trip, {:.0} ns of work) it would forward \
-        {middle} ({low} to {high}; such rates of one machine's runs spread by 7 %)",
+        {middle} ({low} to {high}; such rates differ by 7 % between runs on one machine)",
         found.work_ns
     )
 }

@@ -26,7 +26,7 @@ pub struct Cost {
 
 /// Also notes in `watched` what samples tell of CPUs and tasks.
 pub fn frame_cost(watched: &mut Watched, profile: Option<&Profile>) -> Result<Cost, String> {
-    let samples = profile.map(|profile| (profile, samples::sort(watched, profile)));
+    let samples = profile.map(|profile| (profile, samples::note_samples(watched, profile)));
     let frames = watched.frames as f64;
     if frames < FRAMES_MIN {
         return Err(frames::too_few(watched));
@@ -168,7 +168,7 @@ mod tests {
         assert!(
             cost_ns(elsewhere)
                 .expect_err("no cost")
-                .contains("other CPUs")
+                .contains("Watch other CPUs")
         );
         let mut unknown = watched(1_000, &[(1_000, true)]);
         unknown.cpus[0].ledger = None;

@@ -10,11 +10,11 @@ const FOREIGN_MIN: f64 = 0.05;
 const POLLED_MIN: f64 = 0.01;
 /// Shares that are further apart disagree.
 const APART: f64 = 0.1;
-/// A driver polled fewer of the frames that its interfaces counted than this: hardware had the others.
+/// If drivers polled less than this part of the frames counted, hardware had the others.
 const FEWER: f64 = 0.7;
-/// So many times as many were polled: a driver that cleans its transmit ring tells too many, or interfaces do not count all.
+/// From this ratio on, the driver may count its transmit ring, or interfaces miss frames.
 const MANY: f64 = 2.0;
-/// So many times as many: interfaces do not count them.
+/// From this ratio on, interfaces miss frames.
 const MORE: f64 = 10.0;
 
 /// Frames that polls took.
@@ -61,8 +61,8 @@ pub fn count(watched: &mut Watched, polls: Polls, is_past_stack: bool) {
     if let Some(polled) = apart.filter(|_| hardware > others) {
         let [polled, stack] = [polled, stack].map(|share| share * 100.0);
         watched.lacks.push(format!(
-            "devices gave these CPUs {polled:.0} % of the frames, and {stack:.0} % of the stack's packets are theirs. CPUs \
-             hand frames on (RPS, cpumap), or GRO merges some: watch all CPUs"
+            "devices gave these CPUs {polled:.0} % of the frames, but they took {stack:.0} % of the stack's packets. Either \
+             CPUs hand frames on (RPS, cpumap) or GRO merges some. Watch all CPUs"
         ));
     }
     let counted = hardware * told.unwrap_or(of_others);
@@ -71,10 +71,10 @@ pub fn count(watched: &mut Watched, polls: Polls, is_past_stack: bool) {
         uncounted(watched, polls.devices.ours as f64, counted)
     });
     let foreign = foreign(watched, stack);
-    watched.share_of_stack = match watched.rx_frames {
+    watched.frames_share = Some(match watched.rx_frames {
         0 => told.unwrap_or(of_others),
         all => ours / all as f64,
-    };
+    });
     watched.foreign_packets = foreign as u64;
     // A frame that an interface did not count may be among the stack's packets too.
     watched.frames = (ours + uncounted.max(foreign) + uncounted.min(0.0)).max(0.0) as u64;
@@ -98,7 +98,8 @@ fn uncounted(watched: &mut Watched, polled: f64, counted: f64) -> f64 {
     let (is_counted, why) = if polled >= FRAMES_MIN && polled > counted * MORE {
         (true, "an XDP program took the others before that")
     } else if polled >= FRAMES_MIN && polled > counted * MANY {
-        let why = "if an XDP program took the others, a frame costs less";
+        let why =
+            "the cost is of those counted. If an XDP program took the others, a frame costs less";
         (false, why)
     } else if counted >= FRAMES_MIN && polled < counted * FEWER {
         let why = "hardware merged or forwarded the others, and the cost is of those polled";
@@ -117,7 +118,8 @@ pub fn too_few(watched: &Watched) -> String {
     let (passed, seconds) = (watched.rx_frames, watched.time_ns as f64 / 1e9);
     if passed as f64 >= FRAMES_MIN {
         format!(
-            "{passed} frames came in {seconds:.1} s, and hardware or other CPUs took them: name those CPUs"
+            "{passed} frames came in {seconds:.1} s, but these CPUs took too few of them. Watch other CPUs. If none has them, \
+             hardware forwards them"
         )
     } else {
         format!("there was no traffic: {passed} frames came in {seconds:.1} s")
@@ -171,7 +173,7 @@ mod tests {
         let (frames, doubts) = counted(merged, polls(950_000, 1_000_000), false);
         assert_eq!(frames, 950_000);
         assert!(
-            doubts.contains("95 % of the frames, and 50 % of"),
+            doubts.contains("95 % of the frames, but they took 50 % of"),
             "{doubts}"
         );
         let all = watched(100_000, 1.0, &[(1_000_000, true)]);

@@ -48,7 +48,7 @@ const HARD_OF_SYSTEM: &str = "sysvec_";
 const SOFT: [&str; 2] = ["handle_softirqs", "__do_softirq"];
 
 /// The samples of the network's work; those of other tasks are noted by name, and how many of them came.
-pub fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
+pub fn note_samples<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
     let mut tasks: BTreeMap<&str, f64> = BTreeMap::new();
     let mut network = Vec::new();
     let time_ns = (profile.to_ns - profile.from_ns) as f64;
@@ -298,7 +298,7 @@ mod tests {
             }],
             ..Watched::default()
         };
-        assert!(sort(&mut watched, &profile).is_empty());
+        assert!(note_samples(&mut watched, &profile).is_empty());
         let names = watched.tasks.iter().map(|task| task.name.as_str());
         assert_eq!(
             names.collect::<Vec<_>>(),
@@ -320,7 +320,7 @@ mod tests {
             }],
             ..Watched::default()
         };
-        sort(&mut watched, &profile(SamplingClock::Cycles));
+        note_samples(&mut watched, &profile(SamplingClock::Cycles));
         let shares = watched.tasks.iter().map(|task| task.cpu_share);
         assert!((shares.sum::<f64>() - 0.3).abs() < 1e-9);
         assert!(watched.lacks.is_empty(), "{:?}", watched.lacks);
@@ -348,7 +348,7 @@ mod tests {
             }],
             ..Watched::default()
         };
-        sort(&mut watched, &profile);
+        note_samples(&mut watched, &profile);
         let found = watched.cpus[0].interrupt_share.expect("a share");
         assert!((found - (1.0 / 3.0 - 0.03)).abs() < 1e-9, "{found}");
         let told = "CPU 1: hard interrupts take 30 % of its time by samples (1000 thousand a second). The table counts \
@@ -361,7 +361,7 @@ mod tests {
             .as_mut()
             .expect("a ledger")
             .idle_share = 0.4;
-        sort(&mut watched, &profile);
+        note_samples(&mut watched, &profile);
         assert_eq!(watched.cpus[0].interrupt_share, None, "too few samples");
         let told = &watched.lacks[0];
         assert!(told.contains("its idle time contains"), "{told}");
@@ -390,7 +390,7 @@ mod tests {
             }],
             ..Watched::default()
         };
-        sort(&mut watched, &profile);
+        note_samples(&mut watched, &profile);
         let cpu = &watched.cpus[0];
         assert!((cpu.worker_share.expect("a share") - 1.0 / 3.0).abs() < 1e-9);
         assert!((cpu.least_task_share() - 0.33).abs() < 0.01, "{cpu:?}");
@@ -420,7 +420,7 @@ mod tests {
             }],
             ..Watched::default()
         };
-        sort(&mut watched, &profile);
+        note_samples(&mut watched, &profile);
         let found = watched.cpus[0].interrupt_share.expect("a share");
         assert!((found - 1.0 / 3.0).abs() < 1e-9, "{found}");
         let tasks = watched.tasks.iter().map(|task| task.cpu_share);
@@ -430,7 +430,7 @@ mod tests {
         profile.cpus[0].samples[1].task = 0;
         let ledger = watched.cpus[0].ledger.as_mut().expect("a ledger");
         (ledger.other_task_share, ledger.idle_share) = (0.6, 0.4);
-        sort(&mut watched, &profile);
+        note_samples(&mut watched, &profile);
         let tasks = watched.tasks.iter().map(|task| task.cpu_share);
         assert!((tasks.sum::<f64>() - 0.3).abs() < 1e-9, "{watched:?}");
         assert!((watched.cpus[0].interrupt_share.expect("a share") - 0.6).abs() < 1e-9);

@@ -130,7 +130,7 @@ fn a_maximum_that_leaves_out_slower_times_is_doubted() {
     };
     let computed = told(0.4, Some(7.6e5), Some(&full_speed)).expect("a doubt");
     let said = ". Computed for one state (100 ns round trip, 196 ns of work) it would forward 1.500 Mfps (1.450 Mfps \
-        to 1.550 Mfps; such rates of one machine's runs spread by 7 %)";
+        to 1.550 Mfps; such rates differ by 7 % between runs on one machine)";
     assert!(computed.ends_with(said), "{computed}");
     let could = |round_trips_ns, ceiling| {
         let found = FullSpeed {
