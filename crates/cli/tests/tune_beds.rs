@@ -17,7 +17,7 @@ fn levels_may_be_two_beds() {
     let ended = run(&mut mpps(
         &[
             &words[..],
-            &["--share", "--budget", "50s", "--record", file],
+            &["--share", "--budget", "75s", "--record", file],
         ]
         .concat(),
     ));

@@ -135,7 +135,8 @@ mod tests {
     use super::*;
     use crate::search::Judged;
     use crate::search::simulated::SimulatedPair;
-    use mpps_method::simulate::Properties;
+    use mpps_method::simulate::{Properties, Simulated};
+    use mpps_method::{Offer, Span, Verdict};
 
     #[test]
     fn a_finding_names_the_trials_left_out() {
@@ -155,5 +156,31 @@ mod tests {
         searched.left_out = [judged(7), judged(9)].into();
         let found = weigh(&pair, &Saturated::default(), &gated, searched, None);
         assert_eq!(found.left_out, [7, 9]);
+    }
+
+    #[test]
+    fn the_gate_tells_a_load_only_below_all_others() {
+        let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
+        let properties = Properties::ideal(Rate::from_fps(1e6));
+        let offer = Offer::new(Rate::from_fps(100_000.0), Span::from_millis(200));
+        let trial = Simulated::new(properties).trial(&offer);
+        let pair = SimulatedPair::new(frames, properties);
+        let gate_passed = |lowest: f64, verdict| {
+            let gated = Gated {
+                stability: Stability::Stable,
+                trials: vec![(trial.clone(), Verdict::Lossless), (trial.clone(), verdict)],
+            };
+            let mut searched = bound_by_loss(1.0);
+            searched.result.outcome = Outcome::NoneLossless {
+                lowest: Rate::from_fps(lowest),
+                trials: 1,
+                voided: 0,
+            };
+            let found = weigh(&pair, &Saturated::default(), &gated, searched, None);
+            found.gate_passed.map(|rate| rate.fps().round())
+        };
+        assert_eq!(gate_passed(500_000.0, Verdict::Lossless), Some(100_000.0));
+        assert_eq!(gate_passed(10_000.0, Verdict::Lossless), None);
+        assert_eq!(gate_passed(500_000.0, Verdict::Lossy { lost: 1 }), None);
     }
 }

@@ -226,3 +226,26 @@ fn what_was_simulated_says_so_first() {
     let words = "SIMULATED, nothing was measured: capacity=1000000,";
     assert!(text.starts_with(words), "{text}");
 }
+
+/// Another try may tell more, unless what was asked for is excluded.
+#[test]
+fn a_gate_that_passed_leaves_the_rate_open() {
+    let exit = |expected_min_fps, gate_lossless_fps| {
+        let lossy = ResultLine {
+            rate_is: Some(mpps_record::RateIs::Below),
+            rate_fps: Some(552_000),
+            gate_lossless_fps,
+            ..line()
+        };
+        let mut begin = simulated("--frame 64");
+        begin.plan.expected_min_fps = expected_min_fps;
+        let run = Run {
+            begin: Some(begin),
+            ..Run::default()
+        };
+        vec![lossy].exit(&run).code()
+    };
+    assert_eq!(exit(None, None), 1);
+    assert_eq!(exit(None, Some(126_000)), 4);
+    assert_eq!(exit(Some(1_000_000), Some(126_000)), 1);
+}
