@@ -1,6 +1,7 @@
 //! What a frame costs the CPUs that are watched: busy time of the network by frames, split by samples.
 
 use super::frames::{self, FRAMES_MIN};
+use super::limit::STOLEN;
 use super::samples;
 use crate::jobs::explain::split::{Divided, Stacks, fill_with};
 use crate::profile::{Profile, SamplingClock};
@@ -9,9 +10,6 @@ use mpps_record::{FoldedStack, ProfiledLoad, Watched, WatchedCpu};
 
 /// Fewer samples do not tell where the time goes.
 const SAMPLES_MIN: usize = 20;
-
-/// A hypervisor that takes more of a CPU is told.
-const STOLEN: f64 = 0.05;
 
 /// What a frame costs.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! What looks like the limit of a host at its work.
 
+use super::frames::FRAMES_MIN;
 use mpps_method::limit::BUSY;
 use mpps_record::{Watched, WatchedCpu, WatchedLink};
 
@@ -10,14 +11,12 @@ const NETWORKS_LEAST: f64 = 0.01;
 /// Other tasks with more of a CPU are named.
 const OTHERS: f64 = 0.2;
 /// A hypervisor that takes more is named.
-const STOLEN: f64 = 0.05;
+pub(super) const STOLEN: f64 = 0.05;
 
 /// More drops by frames in than this are named beside the limit. A drop is a packet, in which GRO may have merged frames.
 const DROPPED: f64 = 0.01;
 /// A backlog or a ring that lost less of its frames is no limit.
 const LOST: f64 = 0.001;
-/// Fewer frames are no traffic.
-const FRAMES_MIN: u64 = 100;
 
 /// A sentence, and whether something is at its limit.
 pub fn in_words(watched: &Watched) -> (String, bool) {
@@ -32,7 +31,7 @@ fn dropped(watched: &Watched) -> String {
     let packets: u64 = watched.drops.iter().map(|drop| drop.frames).sum();
     let frames = watched.rx_frames;
     let share = packets as f64 / frames.max(1) as f64;
-    let is_traffic = frames >= FRAMES_MIN;
+    let is_traffic = frames as f64 >= FRAMES_MIN;
     let most = (watched.drops.first()).filter(|_| is_traffic && share > DROPPED);
     most.map_or_else(String::new, |drop| {
         let link = drop.link.as_deref().unwrap_or("no interface");
