@@ -297,16 +297,12 @@ impl<'a> Scale<'a> {
         };
         let (mut tester, saturated) =
             throughput::saturate(self.bed, plan, frames, first_frames, trials)?;
-        let mut doubts = doubt::overload_doubts(&tester.surroundings());
-        doubt::table::advise_point(&mut doubts);
+        let doubts = doubt::overload_doubts(&tester.surroundings());
         let mut findings = Vec::new();
         if self.plan.search {
             tester.warm_up = plan.warm_up;
             let (deadline, told) = (deadline.get(), saturated.clone());
             findings = throughput::find(&mut tester, plan, told, deadline, trials)?;
-            for finding in &mut findings {
-                doubt::table::advise_point(&mut finding.doubts);
-            }
         }
         Ok(Measured {
             frames: frames.clone(),
