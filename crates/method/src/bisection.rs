@@ -258,6 +258,9 @@ impl Bisection {
             } => Some(Irregular::OutOfTrials),
             Outcome::Found { lossy: Some(_), .. } => None,
             Outcome::Found { lossy: None, .. } => Some(Irregular::NoUpperBound),
+            Outcome::NoneLossless { lowest, .. } if lowest > self.goal.lowest() => {
+                Some(Irregular::EndedEarly)
+            }
             Outcome::NoneLossless { .. } | Outcome::CouldNotMeasure { .. } => {
                 Some(Irregular::NoLowerBound)
             }

@@ -8,6 +8,7 @@
 use crate::interval::Interval;
 use crate::saturation::{Block, Window};
 use crate::statistics::{median, quantile, standard_deviation};
+use crate::units::Rate;
 use crate::window::WINDOWS_MIN;
 
 /// The power of the round trip with which the cost of a frame goes.
@@ -55,6 +56,14 @@ pub fn fastest_work_ns<'a>(windows: impl Iterator<Item = &'a Window>) -> Option<
 }
 
 impl FullSpeed {
+    /// Whether this run could have measured that rate: its trials were in such states, and the tester can offer as much.
+    #[must_use]
+    pub fn is_measurable(&self, ceiling: Rate) -> bool {
+        let (least, most) = self.round_trips_ns;
+        let seen = least..=most;
+        seen.contains(&REFERENCE_ROUND_TRIP_NS) && self.forwarding.middle <= ceiling.fps()
+    }
+
     /// From the trials at overload in which the router's CPU was busy all the time. `None` where they are too few, or alike
     /// without a correction, or not much more alike with it.
     #[must_use]
@@ -115,6 +124,25 @@ fn timed(block: &Block) -> Vec<Window> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_beyond_the_run_is_not_measurable() {
+        let could = |round_trips_ns, ceiling| {
+            let found = FullSpeed {
+                forwarding: Interval::from_value(1.5e6),
+                work_ns: 196.4,
+                trials: 9,
+                round_trips_ns,
+            };
+            found.is_measurable(Rate::from_fps(ceiling))
+        };
+        assert!(could((80.0, 210.0), 3e6));
+        assert!(!could((80.0, 210.0), 1.4e6), "above the tester's ceiling");
+        assert!(
+            !could((150.0, 210.0), 3e6),
+            "of a state that no trial was in"
+        );
+    }
     use crate::units::{Rate, Span};
 
     /// A trial at overload in which each frame cost so much, ns, with these readings.

@@ -136,6 +136,8 @@ pub enum Irregular {
     Unconfirmed,
     /// The DUT passed at no load.
     NoLowerBound,
+    /// The search ended before a load passed, and before it tried the lowest.
+    EndedEarly,
     /// The trials ended before the bounds were as close as the goal asks.
     TooWide {
         /// Their distance, as a share of the upper one.
@@ -154,6 +156,7 @@ impl fmt::Display for Irregular {
             }
             Self::Unconfirmed => write!(f, "the load found still lacks some of its trials"),
             Self::NoLowerBound => write!(f, "no load was low enough for the DUT"),
+            Self::EndedEarly => write!(f, "the search ended before a load passed"),
             Self::TooWide { width, wanted } => write!(
                 f,
                 "the bounds are {:.1} % apart, the goal asks for {:.1} %",

@@ -264,10 +264,6 @@ pub struct CostModel {
     /// Each frame while the sender waited all the time. It is of method version 11 or older; 0 since.
     #[serde(default)]
     pub waiting_ns: f64,
-    /// The most that `waiting_ns` could be: a round trip of a cache line between both CPUs. It is of method version 11 or
-    /// older; absent since.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiting_max_ns: Option<f64>,
     /// Terms whose cost the loads cannot tell from the others': `frame`, `wake-up`, `poll`. Records of method version 11 or
     /// older may name `waiting` too.
     #[serde(default)]
@@ -285,14 +281,17 @@ pub struct CostModel {
     pub trials_in_turns: Option<u32>,
     /// The maximum forwarding rate that it predicts.
     pub predicted_fps: f64,
-    /// The predictions where waiting cost nothing, and where it cost the most. They are of method version 11 or older;
-    /// absent since.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub predicted_range_fps: Option<Interval<f64>>,
     /// The one that was measured in the same state, or in the same trials.
     pub measured_fps: f64,
     /// Predicted / measured - 1.
     pub error_ratio: f64,
+    /// Student's 95 % interval of `error_ratio`, from the fits without one trial at a time. Absent where too few trials tell
+    /// it, and of method version 28 or older.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_range: Option<Interval<f64>>,
+    /// The interval reaches over 10 % to a side, or nothing tells it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unsure: bool,
 }
 
 /// What saturated trials counted: the last sampled one, and for drops one more.

@@ -261,7 +261,12 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
             let gate = row.gate_lossless_fps.map_or(String::new(), |rate| {
                 format!(", but {} did in short trials", passed(row, rate).in_words())
             });
-            format!("no load down to {lowest} frames/s passed {within}{gate}")
+            match row.limited_by {
+                Some(LimitedBy::Trials) => format!(
+                    "the search ended before a load passed {within}, the lowest judged at {lowest} frames/s{gate}"
+                ),
+                _ => format!("no load down to {lowest} frames/s passed {within}{gate}"),
+            }
         }
         Reading::Nothing => {
             let why = row.why.as_deref().unwrap_or("the run ended before");

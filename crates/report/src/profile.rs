@@ -266,24 +266,17 @@ fn model(model: &CostModel) -> String {
             "Saturated trials in the same state of the machine",
         ),
     };
-    let at_most = model.waiting_max_ns.filter(|most| *most > 0.0);
-    let bounded = match at_most.filter(|most| model.waiting_ns >= *most) {
-        Some(_) => {
-            " Waiting costs as much as the model allows, so the prediction may be too high or too low."
-        }
-        None => "",
-    };
-    let range = model.predicted_range_fps.map_or(String::new(), |range| {
-        format!(
-            " ({} to {}, because waiting may cost 0 to {:.0} ns a frame)",
-            number::rate(range.low),
-            number::rate(range.high),
-            model.waiting_max_ns.unwrap_or_default()
-        )
+    let range = model.error_range.map_or(String::new(), |range| {
+        format!("; {:+.0} to {:+.0}", range.low * 100.0, range.high * 100.0)
     });
+    let unsure = match (model.is_unsure, model.error_range) {
+        (false, _) => "",
+        (_, Some(_)) => " Do not trust this prediction: the trials do not agree on its error.",
+        (_, None) => " Do not trust this prediction: too few trials tell its error.",
+    };
     format!(
-        "Model: {known}fitted to {fitted} (within {:.0} ns).{mixed}{bounded} It predicts {} frames/s{range} at \
-         saturation. {over} forwarded {} ({:+.1} %).",
+        "Model: {known}fitted to {fitted} (within {:.0} ns).{mixed} It predicts {} frames/s at saturation. {over} \
+         forwarded {} ({:+.1} %{range}).{unsure}",
         model.off_ns,
         number::rate(model.predicted_fps),
         number::rate(model.measured_fps),
@@ -514,24 +507,22 @@ mod tests {
     }
 
     #[test]
-    fn a_prediction_that_waiting_leaves_open_is_a_range() {
+    fn a_prediction_has_the_interval_of_its_error() {
         let mut fitted = CostModel {
-            waiting_max_ns: Some(320.0),
-            mixed: vec!["waiting".to_owned()],
             predicted_fps: 1.68e6,
             measured_fps: 1.60e6,
             error_ratio: 0.05,
+            error_range: Some([-0.12, 0.05, 0.248].into()),
             ..CostModel::default()
         };
-        assert!(model(&fitted).contains("predicts 1.68 million frames/s at saturation."));
-        fitted.predicted_range_fps = Some(Interval {
-            low: 1.55e6,
-            median: 1.68e6,
-            high: 1.71e6,
-        });
         let told = model(&fitted);
-        let wanted = "It predicts 1.68 million frames/s (1.55 million to 1.71 million, because waiting may cost 0 to \
-                      320 ns a frame) at saturation.";
-        assert!(told.contains(wanted), "{told}");
+        assert!(
+            told.ends_with(" forwarded 1.60 million (+5.0 %; -12 to +25)."),
+            "{told}"
+        );
+        fitted.is_unsure = true;
+        assert!(model(&fitted).ends_with("the trials do not agree on its error."));
+        fitted.error_range = None;
+        assert!(model(&fitted).ends_with("too few trials tell its error."));
     }
 }

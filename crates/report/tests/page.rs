@@ -257,7 +257,7 @@ fn a_profile_says_where_the_time_goes() {
         "Model: 690 ns a frame, 2600 ns a wake-up, 120 ns a frame while the sender waits. It is fitted to 40 windows \
          below saturation in 5 trials whose loads took turns (within 4 ns). These trials cannot separate these costs: \
          poll. It predicts 1.40 million frames/s at saturation. Saturated windows of the same trials forwarded 1.43 \
-         million (-2.1 %).",
+         million (-2.1 %; -3 to +1).",
         "With the sampler the router forwarded 99 % of what it forwards without (94 % to 104 %, 8 pairs).",
         "<td>stage of the bed</td><td>virtual NIC</td><td>150</td><td>142 to 158</td><td></td><td>21.4 %</td>",
         "<td>cause</td><td>locks</td><td>30</td>",

@@ -8,9 +8,9 @@ pub use title::{bed_line, scale_title};
 
 use super::columns::names;
 use super::doubts::Doubted;
-use super::report::is_open;
 use super::{Reading, Row, columns, grouped, machine_line};
 use crate::exit::Exit;
+use crate::expectation;
 use crate::outcome::{Outcome, View, worst};
 use crate::words::closeness;
 use anyhow::Result;
@@ -163,7 +163,9 @@ impl Outcome for Vec<PointLine> {
                 None | Some(Reading::Is(_) | Reading::AtLeast(_) | Reading::Unconfirmed(_)) => {
                     Exit::Measured
                 }
-                Some(Reading::Below(_)) if row.result.as_ref().is_some_and(is_open) => {
+                Some(Reading::Below(_))
+                    if row.result.as_ref().is_some_and(expectation::is_open) =>
+                {
                     Exit::Disturbed
                 }
                 Some(Reading::Below(_)) => Exit::NotMet,

@@ -213,7 +213,7 @@ impl Outcome for Vec<ResultLine> {
                 names.join(", ")
             };
             let missing = named(|row| row.reading() == Reading::Nothing);
-            let open = named(is_open);
+            let open = named(expectation::is_open);
             for (what, names) in [
                 ("not measured", missing),
                 ("no load of the search passed", open),
@@ -234,26 +234,16 @@ impl Outcome for Vec<ResultLine> {
     fn exit(&self, run: &Run) -> Exit {
         let exit = |row: &Row<'_>| match row.reading() {
             Reading::Nothing => Exit::Disturbed,
-            Reading::Below(_) if !is_open(row) => Exit::NotMet,
-            Reading::Below(_) => match expectation::unmet(run.begin.as_ref(), row) {
-                None => Exit::Disturbed,
+            Reading::Below(_) if !expectation::is_open(row) => Exit::NotMet,
+            reading => match expectation::unmet(run.begin.as_ref(), row) {
+                Some(unmet) if unmet.may_be_met => Exit::Disturbed,
                 Some(_) => Exit::NotMet,
+                None if matches!(reading, Reading::Below(_)) => Exit::Disturbed,
+                None => Exit::Measured,
             },
-            Reading::Is(_) | Reading::AtLeast(_) | Reading::Unconfirmed(_) => {
-                match expectation::unmet(run.begin.as_ref(), row) {
-                    Some(unmet) if unmet.may_be_met => Exit::Disturbed,
-                    Some(_) => Exit::NotMet,
-                    None => Exit::Measured,
-                }
-            }
         };
         worst(Row::each(self).iter().map(exit))
     }
-}
-
-/// Whether a lower load passed than all of the search: then not every load loses frames.
-pub(super) fn is_open(row: &Row<'_>) -> bool {
-    matches!(row.reading(), Reading::Below(_)) && row.gate_lossless_fps.is_some()
 }
 
 #[cfg(all(test, feature = "measure"))]

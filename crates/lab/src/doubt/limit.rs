@@ -98,6 +98,12 @@ pub(super) fn limited_by(
             ..
         } if highest_allowed.is_some_and(|highest| lossless >= highest) => LimitedBy::MaxRate,
         Outcome::Found { limited_by, .. } => limited_by,
+        // A lower load may pass.
+        Outcome::NoneLossless { .. }
+            if searched.result.irregular == Some(Irregular::EndedEarly) =>
+        {
+            LimitedBy::Trials
+        }
         Outcome::NoneLossless { .. } if around.cpus_shared => LimitedBy::SharedCpu,
         Outcome::NoneLossless { .. } if why_lost.is_some_and(WhyLost::is_pause) => LimitedBy::Pause,
         Outcome::NoneLossless { .. } => LimitedBy::Dut,

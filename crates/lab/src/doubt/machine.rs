@@ -18,6 +18,8 @@ const STEAL_SHARE: f64 = 0.005;
 const OTHER_STATE_SHARE: f64 = 0.1;
 /// Trials that were disturbed for more than this share may not stand for the rest.
 const MUCH_DISTURBED: f64 = 0.1;
+/// A router slows its CPU down if fixed work takes so many times as long with it as with the wire.
+const SLOWER: f64 = 1.02;
 /// So many changed settings are named.
 const CHANGES_SHOWN: usize = 4;
 pub(super) const QUIETER: &str = "Run again when the machine is quieter. Compare in pairs only.";
@@ -38,7 +40,6 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         evidence,
     ));
     let full_speed = weighed.saturated.full_speed.as_ref();
-    let full_speed = full_speed.filter(|found| is_measurable(found, weighed.saturated.ceiling));
     doubts.extend(maximum.and_then(|maximum| other_state(maximum, full_speed)));
     let cost = weighed.saturated.cost.as_ref();
     doubts.extend(no_cost(weighed.saturated));
@@ -244,14 +245,6 @@ fn forwarded_elsewhere(maximum: &Saturation) -> String {
     format!(" ({:.0} % {than} forwarded)", percent.abs())
 }
 
-/// Whether the rate computed for one state is one that this run could have measured: its trials were in such states, and
-/// the tester can offer as much.
-fn is_measurable(found: &FullSpeed, ceiling: Rate) -> bool {
-    let (least, most) = found.round_trips_ns;
-    let seen = least..=most;
-    seen.contains(&REFERENCE_ROUND_TRIP_NS) && found.forwarding.middle <= ceiling.fps()
-}
-
 fn at_full_speed(found: &FullSpeed) -> String {
     let Interval { low, middle, high } = found.forwarding;
     let [low, middle, high] = [low, middle, high].map(Rate::from_fps);
@@ -296,7 +289,7 @@ fn idle_wire(cost: &FrameCost) -> Option<Doubt> {
 }
 
 fn slower_router(cost: &FrameCost) -> Option<Doubt> {
-    let slower = cost.slower?;
+    let slower = cost.slower.filter(|slower| *slower >= SLOWER)?;
     Some(Doubt {
         name: "router-slows-cpu",
         weight: Weight::Shifted(2),

@@ -93,7 +93,10 @@ fn busy_uncounted(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     let shares = |trial: &Trial| {
         let of_cpu = |counted: &CpuBusy| {
             let work = trial.work.iter().find(|work| work.cpu == counted.cpu)?;
-            let busy = share(trial, work.busy_ns);
+            // Other programs have doubts of their own, and the router's CPU less time.
+            let others = trial.other_tasks.iter().filter(|one| one.cpu == work.cpu);
+            let others: u64 = others.map(|one| one.total.as_nanos()).sum();
+            let busy = share(trial, work.busy_ns.saturating_sub(others));
             let threads = share(trial, counted.run_ns);
             Some((counted.cpu, busy, threads, share(trial, counted.tasks_ns)))
         };

@@ -333,12 +333,14 @@ fn conclude(
         // Without a cost it is of no use.
         None => None,
     };
+    let ceiling = ceiling.unwrap_or(sends).min(SENDER_MAX);
     Ok(Saturated {
+        full_speed: found.full_speed.filter(|full| full.is_measurable(ceiling)),
         wire_trials: (wire.blocks.len() + wire_little.blocks.len()) as u32,
         cost: cost.map(|cost| corrected(cost, exit_program.as_ref())),
         withheld_ns,
         exit_program,
-        ceiling: ceiling.unwrap_or(sends).min(SENDER_MAX),
+        ceiling,
         overloaded: most.lost() > 0,
         ..found
     })

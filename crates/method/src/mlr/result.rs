@@ -117,7 +117,13 @@ impl Mlr {
             lossless, lossy, ..
         } = outcome
         else {
-            return Some(Irregular::NoLowerBound);
+            let lowest = self.range().minimum;
+            return Some(match outcome {
+                Outcome::NoneLossless { lowest: failed, .. } if *failed > lowest => {
+                    Irregular::EndedEarly
+                }
+                _ => Irregular::NoLowerBound,
+            });
         };
         if !known.confirmed {
             return Some(Irregular::Unconfirmed);

@@ -200,6 +200,13 @@ fn loss_at_every_load_is_told() {
         ..none
     };
     assert!(headline(&none).contains(" down to 10.1 thousand "));
+    // The time was over before a lower load had a trial that counts.
+    let ended = ResultLine {
+        limited_by: Some(LimitedBy::Trials),
+        ..none
+    };
+    let words = "; the search ended before a load passed without loss, the lowest judged at 10.1 thousand frames/s. A";
+    assert!(headline(&ended).contains(words), "{}", headline(&ended));
 }
 
 #[test]

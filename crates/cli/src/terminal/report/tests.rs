@@ -7,7 +7,7 @@ use mpps_lab::doubt::Weight;
 use mpps_lab::facts;
 use mpps_method::Rate;
 use mpps_method::simulate::Properties;
-use mpps_record::{Bed, Doubt, ResultLine, SetUpScript};
+use mpps_record::{Bed, Doubt, LimitedBy, ResultLine, SetUpScript};
 
 /// A run of the plan with these words, of a simulated pair.
 fn simulated(words: &str) -> RunLine {
@@ -229,12 +229,13 @@ fn what_was_simulated_says_so_first() {
 
 /// Another try may tell more, unless what was asked for is excluded.
 #[test]
-fn a_gate_that_passed_leaves_the_rate_open() {
-    let exit = |expected_min_fps, gate_lossless_fps| {
+fn what_may_pass_below_leaves_the_rate_open() {
+    let exit = |expected_min_fps, (gate_lossless_fps, limited_by): &(_, LimitedBy)| {
         let lossy = ResultLine {
             rate_is: Some(mpps_record::RateIs::Below),
             rate_fps: Some(552_000),
-            gate_lossless_fps,
+            gate_lossless_fps: *gate_lossless_fps,
+            limited_by: Some(limited_by.clone()),
             ..line()
         };
         let mut begin = simulated("--frame 64");
@@ -245,7 +246,12 @@ fn a_gate_that_passed_leaves_the_rate_open() {
         };
         vec![lossy].exit(&run).code()
     };
-    assert_eq!(exit(None, None), 1);
-    assert_eq!(exit(None, Some(126_000)), 4);
-    assert_eq!(exit(Some(1_000_000), Some(126_000)), 1);
+    assert_eq!(exit(None, &(None, LimitedBy::Dut)), 1);
+    let gate = (Some(126_000), LimitedBy::Dut);
+    let ended = (None, LimitedBy::Trials);
+    for open in &[gate, ended] {
+        assert_eq!(exit(None, open), 4);
+        assert_eq!(exit(Some(500_000), open), 4);
+        assert_eq!(exit(Some(1_000_000), open), 1);
+    }
 }

@@ -73,6 +73,14 @@ fn work_that_no_busy_time_counts_is_named() {
         "CPU 1 of the DUT was 70 % busy: the threads that forward 50 %, the router's own tasks 0 %";
     assert_eq!(raised(own, false), [("busy-uncounted", seen.to_owned())]);
     assert_eq!(raised(own, true), []);
+    // Another program had that time.
+    let mut foreign = trial(own);
+    foreign[0].0.other_tasks = vec![CpuTasks {
+        cpu: 1,
+        total: Span::from_millis(180),
+        ..CpuTasks::default()
+    }];
+    assert_eq!(work_doubts(&foreign, false), []);
     // Ticks may count more than the trial had.
     let mut whole = trial([(0, 0, 0), (1_090, 0, 100_000), (0, 0, 0)]);
     whole[0].0.busy[0].run_ns = 985_000_000;

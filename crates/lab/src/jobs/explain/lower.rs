@@ -23,7 +23,8 @@ const TURNS_MOST: u32 = 3;
 pub(super) const IN_TURNS: Span = Span::from_millis(1_000);
 
 impl Explainer<'_> {
-    /// The model of a frame's cost. Where the trials are too few for one, there are more. What was predicted is not asked.
+    /// The model of a frame's cost. Where the trials are too few for one, or do not agree on its error, there are more. How
+    /// large that error is is not asked.
     pub(super) fn model(
         &mut self,
         turns: u32,
@@ -36,17 +37,24 @@ impl Explainer<'_> {
         loop {
             let measured = Measured::new(&saturated.tried, lower, &self.turned);
             let found = model::fit(&measured, limited_by);
-            let is_short = matches!(found, Err(NoModel::Short(_)));
-            if !is_short || turn == TURNS_MOST * turns || self.depth == Depth::Saturation {
+            let (is_short, is_unsure) = match &found {
+                Ok(model) => (false, model.is_unsure),
+                Err(why) => (matches!(why, NoModel::Short(_)), false),
+            };
+            let is_over = turn == TURNS_MOST * turns || self.depth == Depth::Saturation;
+            if !(is_short || is_unsure) || is_over {
                 return Ok(found);
             }
-            let rates = saturated.tried.iter().map(|one| one.forwards().fps());
-            let rate = little_more(rates.fold(maximum, f64::max));
-            let one = self.trial(rate, Phase::Overload, Beside::Look, trials)?;
-            if one.judged.verdict.counts() {
-                saturated.tried.extend(Tried::new(&one));
+            // Whole trials are needed only where they are fitted.
+            if found.map_or(true, |model| model.trials_in_turns.is_none()) {
+                let rates = saturated.tried.iter().map(|one| one.forwards().fps());
+                let rate = little_more(rates.fold(maximum, f64::max));
+                let one = self.trial(rate, Phase::Overload, Beside::Look, trials)?;
+                if one.judged.verdict.counts() {
+                    saturated.tried.extend(Tried::new(&one));
+                }
+                self.lower_loads(turn, maximum, lower, trials)?;
             }
-            self.lower_loads(turn, maximum, lower, trials)?;
             self.loads_in_turns(maximum, trials)?;
             turn += 1;
         }

@@ -10,6 +10,9 @@ use mpps_method::{LimitedBy, Rate, compare, statistics};
 use mpps_record as record;
 use std::fmt;
 
+/// A prediction whose error is known to this part only, either way, is not to be trusted.
+const UNSURE: f64 = 0.1;
+
 /// One whole trial: what it forwarded, and what a frame cost.
 #[derive(Clone, Debug)]
 pub(super) struct Tried {
@@ -91,6 +94,7 @@ impl Measured {
 }
 
 /// What can be compared.
+#[derive(Clone)]
 struct Alike {
     /// What was forwarded at saturation, how frames were batched there, and how many CPUs that took.
     saturated: Vec<(Rate, Batching, f64)>,
@@ -101,9 +105,8 @@ struct Alike {
 
 impl Alike {
     /// Loads that took turns, each trial brought to the state of all of them. `None` where there is no such trial.
-    fn in_turns(measured: &Measured) -> Option<Self> {
-        let trials = &measured.turned;
-        let polls = |load: usize| measured.polls.get(load).copied().unwrap_or(0.0);
+    fn in_turns(trials: &[Turned], polls: &[f64]) -> Option<Self> {
+        let polls = |load: usize| polls.get(load).copied().unwrap_or(0.0);
         let mut found = Self {
             saturated: Vec::new(),
             lower: Vec::new(),
@@ -145,6 +148,63 @@ impl Alike {
             in_turns: None,
         })
     }
+
+    /// Fits the lower loads, and predicts what is forwarded at saturation. Costs are averaged, so rates by their inverse.
+    fn predict(&self) -> Result<Predicted, NoModel> {
+        let over = |number: fn(&(Rate, Batching, f64)) -> f64| {
+            let numbers: Vec<f64> = self.saturated.iter().map(number).collect();
+            let short = "the state of the machine changed in each saturated trial";
+            statistics::mean(&numbers).ok_or_else(|| NoModel::Short(short.to_owned()))
+        };
+        let batching = Batching {
+            wakes: over(|(_, batching, _)| batching.wakes)?,
+            polls: over(|(_, batching, _)| batching.polls)?,
+        };
+        let model = CostModel::fit(&self.lower, batching)?;
+        // Threads that share a CPU share its time, and a CPU that no flow reaches forwards nothing.
+        let predicted = model.max_rate(batching, over(|(_, _, cpus)| *cpus)?);
+        Ok(Predicted {
+            model,
+            rate: predicted.ok_or("a frame would cost nothing")?,
+            measured: Rate::from_fps(over(|(rate, ..)| rate.fps().recip())?.recip()),
+        })
+    }
+
+    /// Half the width of the interval of the logarithm of predicted by measured, over whole trials: one lower and one
+    /// saturated at a time are left out. `None` where too few remain.
+    fn open(&self) -> Option<f64> {
+        let lower = (0..self.lower.len()).map(|out| {
+            let mut rest = self.clone();
+            rest.lower.remove(out);
+            rest.off()
+        });
+        let saturated = (0..self.saturated.len()).map(|out| {
+            let mut rest = self.clone();
+            rest.saturated.remove(out);
+            rest.off()
+        });
+        let lower = statistics::jackknife(&lower.collect::<Option<Vec<_>>>()?)?;
+        let saturated = statistics::jackknife(&saturated.collect::<Option<Vec<_>>>()?)?;
+        Some(lower.hypot(saturated))
+    }
+
+    fn off(&self) -> Option<f64> {
+        Some(self.predict().ok()?.off())
+    }
+}
+
+/// A prediction beside what was measured.
+struct Predicted {
+    model: CostModel,
+    rate: Rate,
+    measured: Rate,
+}
+
+impl Predicted {
+    /// The logarithm of predicted by measured.
+    fn off(&self) -> f64 {
+        (self.rate.fps() / self.measured.fps()).ln()
+    }
 }
 
 /// Why there is no model.
@@ -178,6 +238,16 @@ impl fmt::Display for NoModel {
     }
 }
 
+/// Half the width of the interval of the logarithm of predicted by measured, over trials whose loads took turns.
+fn open_in_turns(Measured { turned, polls, .. }: &Measured) -> Option<f64> {
+    let without = (0..turned.len()).map(|out| {
+        let mut rest = turned.clone();
+        rest.remove(out);
+        Alike::in_turns(&rest, polls)?.off()
+    });
+    statistics::jackknife(&without.collect::<Option<Vec<_>>>()?)
+}
+
 /// Fits what was measured below saturation, and predicts what the router forwards at it. Else why not. Where no loads took
 /// turns, only whole trials in one state of the machine are compared.
 pub(super) fn fit(
@@ -189,7 +259,7 @@ pub(super) fn fit(
             "the router's CPU was not the limit, so there is no rate of it to predict",
         ));
     }
-    let in_turns = Alike::in_turns(measured);
+    let in_turns = Alike::in_turns(&measured.turned, &measured.polls);
     let is_enough = |alike: &Alike| alike.saturated.len() >= TRIALS_MIN as usize;
     let alike = in_turns
         .filter(is_enough)
@@ -199,36 +269,34 @@ pub(super) fn fit(
         let none = "no trial that counts tells the polls of one of the lower loads";
         return Err(NoModel::Short(none.to_owned()));
     }
-    let over = |number: fn(&(Rate, Batching, f64)) -> f64| {
-        let numbers: Vec<f64> = alike.saturated.iter().map(number).collect();
-        let short = "the state of the machine changed in each saturated trial";
-        statistics::median(&numbers).ok_or_else(|| NoModel::Short(short.to_owned()))
+    let found = alike.predict()?;
+    let open = match alike.in_turns {
+        Some(_) => open_in_turns(measured),
+        None => alike.open(),
     };
-    let batching = Batching {
-        wakes: over(|(_, batching, _)| batching.wakes)?,
-        polls: over(|(_, batching, _)| batching.polls)?,
+    let off = prediction_error(found.rate, found.measured).ok_or("nothing was forwarded")?;
+    let range = |open: f64| {
+        let end = |log: f64| log.exp() - 1.0;
+        let log = found.off();
+        record::Interval::from([end(log - open), off, end(log + open)])
     };
-    let measured = Rate::from_fps(over(|(rate, ..)| rate.fps())?);
-    let points = &alike.lower;
-    let model = CostModel::fit(points, batching)?;
-    // Threads that share a CPU share its time, and a CPU that no flow reaches forwards nothing.
-    let predicted = model.max_rate(batching, over(|(_, _, cpus)| *cpus)?);
-    let predicted = predicted.ok_or("a frame would cost nothing")?;
     Ok(record::CostModel {
-        frame_ns: model.per_frame_ns,
-        wake_up_ns: model.per_wake_ns,
-        poll_ns: model.per_poll_ns,
+        frame_ns: found.model.per_frame_ns,
+        wake_up_ns: found.model.per_wake_ns,
+        poll_ns: found.model.per_poll_ns,
         waiting_ns: 0.0,
-        waiting_max_ns: None,
-        mixed: model.mixed.iter().map(|&name| name.to_owned()).collect(),
-        off_ns: model.off_ns,
-        loads: points.len() as u32,
+        mixed: (found.model.mixed.iter())
+            .map(|&name| name.to_owned())
+            .collect(),
+        off_ns: found.model.off_ns,
+        loads: alike.lower.len() as u32,
         windows: alike.in_turns.map(|(windows, _)| windows as u32),
         trials_in_turns: alike.in_turns.map(|(_, trials)| trials as u32),
-        predicted_fps: predicted.fps(),
-        predicted_range_fps: None,
-        measured_fps: measured.fps(),
-        error_ratio: prediction_error(predicted, measured).ok_or("nothing was forwarded")?,
+        predicted_fps: found.rate.fps(),
+        measured_fps: found.measured.fps(),
+        error_ratio: off,
+        error_range: open.map(range),
+        is_unsure: open.is_none_or(|open| open > UNSURE),
     })
 }
 
@@ -353,7 +421,12 @@ mod tests {
         let model = fit(&measured, LimitedBy::Dut).expect("a model");
         let counted = (model.loads, model.windows, model.trials_in_turns);
         assert_eq!(counted, (15, Some(225), Some(3)));
-        // In the state of the middle one.
+        // In the state of the middle one, and all trials agree.
+        let range = model.error_range.expect("an interval");
+        assert!(
+            range.high - range.low < 0.02 && !model.is_unsure,
+            "{model:?}"
+        );
         let each = [model.measured_fps, model.predicted_fps].map(|fps| fps * 1.2 / 2e6);
         assert!(
             each.iter().all(|part| (part - 1.0).abs() < 0.02),
@@ -366,6 +439,32 @@ mod tests {
         measured.turned.pop();
         let why = fit(&measured, LimitedBy::Dut).expect_err("too few");
         assert!(why.to_string().contains("nothing"), "{why}");
+    }
+
+    #[test]
+    fn trials_that_disagree_leave_a_wide_interval() {
+        let mut trials = [1.0; 4].map(turned);
+        // Overloads of one trial are 30 % slower than its lower loads say.
+        trials[0].overload.forwards = Rate::from_fps(1.4e6);
+        let mut measured = Measured {
+            turned: trials.into(),
+            polls: vec![0.125; SHARES.len() + 1],
+            ..Measured::default()
+        };
+        let model = fit(&measured, LimitedBy::Dut).expect("a model");
+        let range = model.error_range.expect("an interval");
+        assert!(
+            model.is_unsure && range.low < 0.0 && range.high > 0.2,
+            "{model:?}"
+        );
+        // More trials that agree narrow it.
+        measured.turned.extend([1.0; 12].map(turned));
+        let more = fit(&measured, LimitedBy::Dut).expect("a model");
+        assert!(!more.is_unsure && more.error_ratio < 0.05, "{more:?}");
+        // One whole trial at saturation says nothing of the next.
+        let measured = whole(&[tried(1.6e6, 0.0, NEAR_NS)], lower(NEAR_NS));
+        let whole = fit(&measured, LimitedBy::Dut).expect("a model");
+        assert!(whole.is_unsure && whole.error_range.is_none());
     }
 
     #[test]
