@@ -44,7 +44,7 @@ const FREE: [&str; 31] = [
 ];
 
 /// Tests on beds or namespaces of their own that send nothing: set-up, recovery, routes, refusals.
-const BESIDE: [&str; 25] = [
+const BESIDE: [&str; 26] = [
     "cli/fib",
     "cli/top",
     "cli/tune_apply",
@@ -60,6 +60,7 @@ const BESIDE: [&str; 25] = [
     "lab/switches",
     "lab/tune_apply",
     "lab/wreckage",
+    "linux/clock",
     "linux/interrupt",
     "linux/kthreads",
     "linux/links",

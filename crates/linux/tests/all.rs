@@ -1,5 +1,6 @@
 //! All tests of this crate that stand outside its code, as one program: linked once.
 
+mod clock;
 mod interrupt;
 mod kthreads;
 mod links;
