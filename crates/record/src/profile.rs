@@ -289,7 +289,7 @@ pub struct CostModel {
     /// it, and of method version 28 or older.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_range: Option<Interval<f64>>,
-    /// The interval reaches over 10 % to a side, or nothing tells it.
+    /// Half of that interval is over 10 %, or nothing tells it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unsure: bool,
 }
