@@ -1,31 +1,12 @@
 //! Back-to-back as `mpps back-to-back` measures it: on this bed the longest burst fills the virtual NIC's ring.
 
 use crate::support;
+use crate::support::printed::Printed;
 use mpps_lab::jobs::back_to_back::{self, BurstPlan};
-use mpps_lab::jobs::{Observer, Report, ResultObserver};
 use mpps_record::BurstLine;
-use std::io;
 
 /// The buffer by busy time; the ring row of `mpps calibrate` finds it within 5 % of a slow DUT.
 const SHARES: std::ops::Range<f64> = 0.5..1.5;
-
-#[derive(Default)]
-struct Seen(Vec<BurstLine>);
-
-impl Observer for Seen {
-    fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
-        let frames = report.trial.counts().sent;
-        println!("{} {frames}: {}", report.phase.name(), report.verdict);
-        Ok(())
-    }
-}
-
-impl ResultObserver<BurstLine> for Seen {
-    fn result(&mut self, size: &BurstLine) -> io::Result<()> {
-        self.0.push(size.clone());
-        Ok(())
-    }
-}
 
 #[test]
 fn the_longest_burst_fills_the_beds_own_ring() {
@@ -37,7 +18,7 @@ fn the_longest_burst_fills_the_beds_own_ring() {
         measurement: support::measurement(20_000),
         repeats: 2,
     };
-    let mut seen = Seen::default();
+    let mut seen = Printed::<BurstLine>::new();
     let error = back_to_back::measure(&bed, &plan, &mut seen);
     if error.as_ref().is_some_and(|error| error.is_disturbance()) {
         support::skip!("a quieter machine: {error:?}");

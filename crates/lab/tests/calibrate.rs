@@ -2,38 +2,16 @@
 //! receiver at the router's exit: a cost here, all else in cli's own test of `mpps calibrate`.)
 
 use crate::support;
+use crate::support::printed::Printed;
 use mpps_lab::bed::Bed;
 use mpps_lab::destinations::DrawPlan;
+use mpps_lab::jobs::calibrate;
 use mpps_lab::jobs::calibrate::FaultKind;
-use mpps_lab::jobs::{Observer, Report, ResultObserver, calibrate};
 use mpps_lab::routes::{self, Origin};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
 use mpps_method::destinations::Draw;
 use mpps_record::CalibrationLine;
-
-struct Silent;
-
-impl Observer for Silent {
-    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
-        println!(
-            "{} {} {}: {}, latency {:?}, {:?}",
-            report.phase.name(),
-            report.offer.rate,
-            report.offer.duration,
-            report.verdict,
-            report.trial.latency.quantile(0.5),
-            report.trial.counts()
-        );
-        Ok(())
-    }
-}
-
-impl ResultObserver<CalibrationLine> for Silent {
-    fn result(&mut self, _: &CalibrationLine) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 /// Fewer pairs than `mpps calibrate` has: they tell a cost from none.
 const COST: FaultKind = FaultKind::Cost { pairs: 6 };
@@ -102,7 +80,12 @@ const ATTEMPTS: u32 = 5;
 /// A row that the machine disturbed says so and proves nothing; every other has to hold.
 fn assert_found(bed: &Bed, traffic: &Traffic, fault: FaultKind) {
     for attempt in 1..=ATTEMPTS {
-        let calibrated = calibrate::calibrate(bed, traffic, &[fault], &mut Silent);
+        let calibrated = calibrate::calibrate(
+            bed,
+            traffic,
+            &[fault],
+            &mut Printed::<CalibrationLine>::new(),
+        );
         if let Some(error) = calibrated.ended {
             panic!("{fault:?}: {error}");
         }

@@ -1,14 +1,11 @@
 //! Set-ups compared on beds that stand at once.
 
 use crate::support;
-use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::jobs::compare::{self, ComparePlan, Outcome, Variant};
 use mpps_lab::jobs::{Observer, Phase, Report};
 use mpps_method::Span;
 use mpps_method::compare::{Finding, Measure};
 use mpps_method::statistics::median;
-use std::path::PathBuf;
-use std::process::Command;
 
 /// The number, the phase and the variant of each trial.
 #[derive(Default)]
@@ -35,14 +32,8 @@ const BUDGETS: [u64; 2] = [5, 15];
 
 /// Compares a bed with the set-up of `script` with one without.
 fn compared(script: &str) -> (Outcome, Seen) {
-    let path = PathBuf::from("/run/mpps-compare-rules.sh");
-    std::fs::write(&path, script).expect("script");
     let bare = support::bed();
-    let set_up = Bed::raise(&BedPlan {
-        dut_setup: Some(path.clone()),
-        ..support::plan()
-    });
-    let set_up = set_up.unwrap_or_else(|error| panic!("raise: {error}"));
+    let set_up = support::bed_set_up(&support::plan(), script);
     let variant = |name: &str, bed| Variant {
         name: name.to_owned(),
         bed,
@@ -70,7 +61,6 @@ fn compared(script: &str) -> (Outcome, Seen) {
         })
     };
     let measured = measured.find(is_told);
-    std::fs::remove_file(path).expect("remove");
     measured.expect("a turn of each with a cost")
 }
 
@@ -79,10 +69,7 @@ fn rules() -> String {
     let rules: String = (60_001..60_101)
         .map(|port| format!("udp dport {port} drop\n"))
         .collect();
-    format!(
-        "nft -f - <<EOF\ntable inet bench {{\nchain forward {{\n\
-         type filter hook forward priority filter; policy accept;\n{rules}}}\n}}\nEOF\n"
-    )
+    support::forward_rule(&rules)
 }
 
 #[test]
@@ -90,8 +77,8 @@ fn a_hundred_rules_are_told_from_none() {
     if !support::can_run() {
         return;
     }
-    if Command::new("nft").arg("--version").output().is_err() {
-        support::skip!("nft");
+    if !support::has("nft") {
+        return;
     }
     let (outcome, seen) = compared(&rules());
     let [base, rules] = &outcome.variants[..] else {

@@ -1,56 +1,26 @@
 //! Whole jobs on routers whose rate is not what it seems: the finding has the doubt.
 
 use crate::support;
+use crate::support::printed::Printed;
 use crate::support::trials::frames;
-use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::doubt::{Doubt, Finding};
 use mpps_lab::jobs::throughput::{self, SizeResult, ThroughputPlan};
-use mpps_lab::jobs::{Observer, Report, ResultObserver};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
-use mpps_linux::clock;
 use mpps_method::{LimitedBy, Outcome, Rate};
-use std::process::Command;
 
 /// What a restless machine spoils is measured again.
 const ATTEMPTS: u32 = 4;
 
-struct Found(Option<SizeResult>);
-
-impl Observer for Found {
-    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
-        let (rate, counts) = (report.offer.rate, report.trial.counts());
-        println!(
-            "{} {rate}: {}, {counts:?}",
-            report.phase.name(),
-            report.verdict
-        );
-        Ok(())
-    }
-}
-
-impl ResultObserver<SizeResult> for Found {
-    fn result(&mut self, size: &SizeResult) -> std::io::Result<()> {
-        self.0 = Some(size.clone());
-        Ok(())
-    }
-}
-
 /// What `mpps throughput` finds on a bed with this set-up; `None`: the machine was too disturbed.
 fn finding(setup: &str, plan: &ThroughputPlan) -> Option<Finding> {
-    let script = std::env::temp_dir().join(format!("mpps-doubted-{}", clock::monotonic_ns()));
-    std::fs::write(&script, setup).expect("script");
-    let bed = Bed::raise(&BedPlan {
-        dut_setup: Some(script.clone()),
-        ..support::plan()
-    });
-    std::fs::remove_file(&script).expect("script");
-    let bed = bed.unwrap_or_else(|error| panic!("raise: {error}"));
-    let mut found = Found(None);
+    let bed = support::bed_set_up(&support::plan(), setup);
+    let mut found = Printed::new();
     if let Some(error) = throughput::measure(&bed, plan, &mut found) {
         assert!(error.is_disturbance(), "{error}");
     }
-    let findings = found.0?.findings;
+    let size: SizeResult = found.0.pop()?;
+    let findings = size.findings;
     println!("{:?}", findings.as_ref().map(|found| &found[0].doubts));
     Some(findings.ok()?.remove(0))
 }
@@ -76,19 +46,6 @@ fn doubt(
     support::skip!("a quieter machine to measure at all in {ATTEMPTS} searches");
 }
 
-fn nft_forward(rule: &str) -> String {
-    let hook = "type filter hook forward priority filter; policy accept;";
-    format!("nft -f - <<EOF\ntable inet test {{\nchain forward {{\n{hook}\n{rule}\n}}\n}}\nEOF\n")
-}
-
-fn has(program: &str) -> bool {
-    let is_there = Command::new(program).arg("--version").output().is_ok();
-    if !is_there {
-        support::skip!("{program}");
-    }
-    is_there
-}
-
 #[test]
 fn a_router_that_is_redirected_past_is_named() {
     if !support::can_run() {
@@ -110,10 +67,10 @@ fn a_router_that_is_redirected_past_is_named() {
 /// A bucket of 4000 frames is full before the first trial, and each trial uses up what came into it since the last.
 #[test]
 fn a_policer_with_a_bucket_is_named() {
-    if !support::can_run() || !has("nft") {
+    if !support::can_run() || !support::has("nft") {
         return;
     }
-    let policed = nft_forward("limit rate over 20000/second burst 4000 packets drop");
+    let policed = support::forward_rule("limit rate over 20000/second burst 4000 packets drop");
     let plan = ThroughputPlan {
         maximum: Some(Rate::from_fps(60_000.0)),
         ..support::measurement(6_000)
@@ -135,7 +92,7 @@ fn a_policer_with_a_bucket_is_named() {
 
 #[test]
 fn frames_that_udp_gro_merges_are_named_at_the_port() {
-    if !support::can_run() || !has("ethtool") {
+    if !support::can_run() || !support::has("ethtool") {
         return;
     }
     let merging = "ethtool -K mB gro on rx-udp-gro-forwarding on\n";

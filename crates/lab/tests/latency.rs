@@ -1,10 +1,11 @@
 //! Latency as `mpps latency` measures it: a delay on the router's path is found there and not on the wire's.
 
 use crate::support;
+use crate::support::printed::Printed;
 use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::Bed;
+use mpps_lab::jobs::Trials;
 use mpps_lab::jobs::latency::{self, LatencyLoad, LoadLatency, PathLatency};
-use mpps_lab::jobs::{Observer, Report, Trials};
 use mpps_lab::tester::{Fault, PlantedFault, Tester};
 use mpps_method::{Rate, Span, statistics};
 
@@ -19,25 +20,8 @@ const TIME: Span = Span::from_millis(500);
 const DELAYED_FPS: f64 = 2_000.0;
 const DELAY_NS: u64 = 100_000;
 
-struct Printed;
-
-impl Observer for Printed {
-    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
-        let part = |part| report.trial.latency.quantile(part);
-        println!(
-            "{} {}: {}, p50 {:?}, p99.9 {:?}",
-            report.phase.name(),
-            report.offer.rate,
-            report.verdict,
-            part(0.5),
-            part(0.999)
-        );
-        Ok(())
-    }
-}
-
 fn at_load(tester: &mut Tester<'_>, fps: f64) -> LoadLatency {
-    let (rate, mut printed) = (Rate::from_fps(fps), Printed);
+    let (rate, mut printed) = (Rate::from_fps(fps), Printed::<()>::new());
     let mut trials = Trials::new(&mut printed);
     latency::at_load(tester, LatencyLoad::At(rate), rate, TIME, &mut trials)
         .unwrap_or_else(|error| panic!("{error}"))

@@ -2,14 +2,12 @@
 
 use crate::support;
 use crate::support::trials;
-use mpps_lab::bed::{Bed, BedPlan};
+use mpps_lab::bed::Bed;
 use mpps_lab::doubt::{Doubt, frame_doubts};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial::probe::probe;
-use mpps_linux::clock;
 use mpps_method::disturbed::Guard;
 use mpps_method::{Rules, Span, Trial, Verdict};
-use std::process::Command;
 
 const FRAMES: u64 = 1 << 16;
 /// What the machine does meanwhile is not the question here.
@@ -27,15 +25,7 @@ const BLIND: Rules = Rules {
 
 /// A bed with this set-up.
 fn bed(setup: &str) -> Bed {
-    let script = std::env::temp_dir().join(format!("mpps-not-routed-{}", clock::monotonic_ns()));
-    std::fs::write(&script, setup).expect("script");
-    let plan = BedPlan {
-        dut_setup: Some(script.clone()),
-        ..support::plan()
-    };
-    let raised = Bed::raise(&plan);
-    std::fs::remove_file(&script).expect("script");
-    raised.unwrap_or_else(|error| panic!("raise: {error}"))
+    support::bed_set_up(&support::plan(), setup)
 }
 
 fn redirect(from: &str, how: &str, to: &str) -> String {
@@ -43,20 +33,6 @@ fn redirect(from: &str, how: &str, to: &str) -> String {
         "tc qdisc add dev {from} clsact\n\
          tc filter add dev {from} ingress protocol all u32 match u32 0 0 action mirred egress {how} dev {to}\n"
     )
-}
-
-fn has_nft() -> bool {
-    let is_there = Command::new("nft").arg("--version").output().is_ok();
-    if !is_there {
-        support::skip!("nft");
-    }
-    is_there
-}
-
-/// What an nft rule does to every frame that the router forwards.
-fn forward_rule(rule: &str) -> String {
-    let hook = "type filter hook forward priority filter; policy accept;";
-    format!("nft -f - <<EOF\ntable inet test {{\nchain forward {{\n{hook}\n{rule}\n}}\n}}\nEOF\n")
 }
 
 fn doubts(trial: Trial) -> Vec<Doubt> {
@@ -122,10 +98,10 @@ fn copies_of_frames_are_named() {
 /// The copies alone arrive, one a frame, so no count shows that the router forwards nothing.
 #[test]
 fn copies_of_frames_that_the_router_drops_are_named() {
-    if !support::can_run() || !has_nft() {
+    if !support::can_run() || !support::has("nft") {
         return;
     }
-    let dropped = bed(&(redirect("mB", "mirror", "mC") + &forward_rule("drop")));
+    let dropped = bed(&(redirect("mB", "mirror", "mC") + &support::forward_rule("drop")));
     let mut tester = trials::tester(&dropped, &support::traffic(), FRAMES);
     let trial = trials::run(&mut tester, 20_000.0, 200);
     let counts = trial.counts();

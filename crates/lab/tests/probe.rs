@@ -4,12 +4,11 @@
 use crate::host::{self, Host, again, alone};
 use crate::support;
 use crate::support::PortsOfBed as _;
-use mpps_lab::bed::{self, Bed, BedPlan, Side};
+use mpps_lab::bed::{self, Bed, Side};
 use mpps_lab::tester::{ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial::probe::{Hop, ProbeError, probe};
 use mpps_linux::links;
-use std::path::PathBuf;
 use std::process::Command;
 
 const AGAIN: &str = "processes_measure_a_kept_bed_in_turn";
@@ -47,17 +46,9 @@ fn stopped(bed: &Bed) -> (usize, Hop, u64) {
     }
 }
 
-/// A bed whose script (in a /run of the test's own) is `text`.
+/// A bed whose script is `text`.
 fn configured(text: &str) -> Bed {
-    let script = PathBuf::from("/run/mpps-test-setup");
-    std::fs::write(&script, text).expect("script");
-    let plan = BedPlan {
-        dut_setup: Some(script.clone()),
-        ..support::plan()
-    };
-    let bed = Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));
-    std::fs::remove_file(script).expect("script");
-    bed
+    support::bed_set_up(&support::plan(), text)
 }
 
 #[test]
@@ -121,8 +112,8 @@ fn a_dut_that_forwards_by_rules_of_its_own_is_passed() {
     if !support::can_run() || !alone("a_dut_that_forwards_by_rules_of_its_own_is_passed") {
         return;
     }
-    if Command::new("nft").arg("--version").output().is_err() {
-        support::skip!("nft");
+    if !support::has("nft") {
+        return;
     }
     let bed = configured(
         "nft add table ip t\n\

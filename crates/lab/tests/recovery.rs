@@ -2,9 +2,10 @@
 //! is known.
 
 use crate::support;
+use crate::support::printed::Printed;
 use crate::support::trials::{WHOLE_TRIES, assert_ledger, offer, tester, tries};
+use mpps_lab::jobs::Trials;
 use mpps_lab::jobs::recovery::{self, Recovery, RecoveryTrial};
-use mpps_lab::jobs::{Observer, Report, Trials};
 use mpps_lab::tester::{Fault, PlantedFault, Tester};
 use mpps_lab::trial::{self, InTurns, Stepped, mean, run_in_turns};
 use mpps_method::saturation::Window;
@@ -12,15 +13,6 @@ use mpps_method::{Offer, Rate, Span, statistics};
 
 const FRAMES_MAX: u64 = 1 << 21;
 const HIGH_FPS: f64 = 100_000.0;
-
-struct Printed;
-
-impl Observer for Printed {
-    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
-        println!("{}: {}", report.phase.name(), report.verdict);
-        Ok(())
-    }
-}
 
 /// Half a second each, the second at half the load.
 fn loads() -> (Offer, Offer) {
@@ -30,7 +22,7 @@ fn loads() -> (Offer, Offer) {
 /// A trial whose counts are the tester's own doing alone.
 fn one_trial(tester: &mut Tester<'_>) -> RecoveryTrial {
     let (high, low) = loads();
-    let mut printed = Printed;
+    let mut printed = Printed::<()>::new();
     let mut trials = Trials::new(&mut printed);
     recovery::one_trial(tester, &high, &low, &mut trials).unwrap_or_else(|e| panic!("{e}"))
 }

@@ -2,6 +2,7 @@
 //! programs takes none.
 
 use crate::support;
+use crate::support::printed::Printed;
 use crate::support::trials::{assert_ledger, frames, offer, run, tester, tries};
 use mpps_lab::bed::{self, Bed, BedPlan, Front};
 use mpps_lab::fib;
@@ -11,7 +12,7 @@ use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver, Trials};
 use mpps_lab::routes;
 use mpps_lab::traffic::Traffic;
 use mpps_method::destinations::Draw;
-use mpps_method::{Rate, Span, Verdict};
+use mpps_method::{Rate, Span};
 use mpps_record::ResetLine;
 
 const FRAMES_MAX: u64 = 1 << 20;
@@ -19,18 +20,6 @@ const FPS: f64 = 50_000.0;
 const HELD: Span = Span::from_millis(300);
 /// Frames that the ring of the router's port holds: they arrive later if its CPU was taken at the end of a reset.
 const QUEUED: f64 = bed::RX_RING as f64;
-
-struct Printed;
-
-impl Observer for Printed {
-    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
-        println!("{}: {}", report.phase.name(), report.verdict);
-        if !matches!(report.verdict, Verdict::Invalid(_) | Verdict::Void(_)) {
-            assert_ledger(report.trial, "reset");
-        }
-        Ok(())
-    }
-}
 
 /// What holds on any machine, and whether both methods agree to what they can. The reset itself works on the router's CPU,
 /// so frames wait then that are not lost.
@@ -64,7 +53,7 @@ fn assert_told(bed: &Bed, part: Part, traffic: &Traffic) -> bool {
         ..traffic.clone()
     };
     let mut tester = tester(bed, &traffic, FRAMES_MAX);
-    let mut printed = Printed;
+    let mut printed = Printed::<()>::new();
     let mut trials = Trials::new(&mut printed);
     let mut quiet = 0;
     let away = Away {

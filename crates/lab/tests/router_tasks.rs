@@ -7,31 +7,11 @@ use mpps_lab::bed::{Bed, BedPlan, CpuSplit};
 use mpps_lab::doubt::work_doubts;
 use mpps_linux::cpu::CpuSet;
 use mpps_method::{CpuTasks, Rules, Trial, Verdict};
-use std::path::PathBuf;
 use std::process::{Child, Command};
 
 /// Works for 20 ms, sleeps for 60 ms, for as long as it may; with real-time priority, so that nothing cuts its stretches.
 /// The task that works is ended within its stretch, by one of a higher priority.
 const BUSY: &str = "chrt -f 2 sh -c 'while :; do timeout 0.02 chrt -f 1 sh -c \"while :; do :; done\"; sleep 0.06; done'";
-
-struct Script(PathBuf);
-
-impl Script {
-    fn new(text: &str) -> Self {
-        let path = std::env::temp_dir().join(format!(
-            "mpps-router-tasks-{}",
-            mpps_linux::clock::monotonic_ns()
-        ));
-        std::fs::write(&path, text).expect("script");
-        Self(path)
-    }
-}
-
-impl Drop for Script {
-    fn drop(&mut self) {
-        let _gone = std::fs::remove_file(&self.0);
-    }
-}
 
 /// Some trials; what another program or the hypervisor does meanwhile is not the question here.
 fn some_trials(bed: &Bed) -> impl Iterator<Item = Trial> {
@@ -49,12 +29,7 @@ fn a_task_of_the_router_is_named_and_voids_nothing() {
     if !support::can_run_on_two_cpus() {
         return;
     }
-    let script = Script::new(&format!("{BUSY} &\n"));
-    let bed = Bed::raise(&BedPlan {
-        dut_setup: Some(script.0.clone()),
-        ..support::plan()
-    })
-    .unwrap_or_else(|error| panic!("raise: {error}"));
+    let bed = support::bed_set_up(&support::plan(), &format!("{BUSY} &\n"));
     let cpu = bed.plan().cpus.dut[0];
     let named = some_trials(&bed).any(|trial| {
         assert_eq!(
@@ -111,12 +86,7 @@ fn doubted(setup: &str, tries: u32, name: &str, cpu: usize) -> bool {
 
 fn doubted_on(plan: &BedPlan, fps: f64, setup: &str, tries: u32, name: &str, cpu: usize) -> bool {
     let cpu = cpu.to_string();
-    let script = Script::new(setup);
-    let bed = Bed::raise(&BedPlan {
-        dut_setup: Some(script.0.clone()),
-        ..plan.clone()
-    })
-    .unwrap_or_else(|error| panic!("raise: {error}"));
+    let bed = support::bed_set_up(plan, setup);
     let mut tester = trials::tester(&bed, &support::traffic(), 1 << 20);
     (0..tries).any(|_| {
         let trial = trials::run(&mut tester, fps, 500);
@@ -151,17 +121,13 @@ fn a_program_that_takes_frames_keeps_the_dut_busy() {
     if !runs("iptables --version && python3 --version") {
         support::skip!("iptables and python3 in PATH");
     }
-    let script = Script::new(&format!(
+    let script = format!(
         "set -eu
          iptables -A FORWARD -j NFQUEUE --queue-num 0
          python3 '{handler}' &
          until grep -q . /proc/net/netfilter/nfnetlink_queue; do kill -0 $!; sleep 0.02; done"
-    ));
-    let bed = Bed::raise(&BedPlan {
-        dut_setup: Some(script.0.clone()),
-        ..support::plan()
-    })
-    .unwrap_or_else(|error| panic!("raise: {error}"));
+    );
+    let bed = support::bed_set_up(&support::plan(), &script);
     let cpu = bed.plan().cpus.dut[0];
     let mut tester = trials::tester(&bed, &support::traffic(), 1 << 20);
     let told = (0..WHOLE_TRIES).any(|_| {

@@ -1,6 +1,7 @@
 //! What the bed tests share: a bed of their own, and the right to say "skipped".
 
 pub mod planted;
+pub mod printed;
 pub mod trials;
 
 use mpps_lab::bed::Port;
@@ -81,6 +82,33 @@ pub fn plan() -> BedPlan {
 
 pub fn bed() -> Bed {
     Bed::raise(&plan()).unwrap_or_else(|error| panic!("raise: {error}"))
+}
+
+/// A bed by this plan, with this text as its set-up script.
+pub fn bed_set_up(plan: &BedPlan, script: &str) -> Bed {
+    let path = std::env::temp_dir().join(format!("mpps-set-up-{}", clock::monotonic_ns()));
+    std::fs::write(&path, script).expect("script");
+    let raised = Bed::raise(&BedPlan {
+        dut_setup: Some(path.clone()),
+        ..plan.clone()
+    });
+    std::fs::remove_file(&path).expect("script");
+    raised.unwrap_or_else(|error| panic!("raise: {error}"))
+}
+
+/// Whether this program is here; says that it is needed if not.
+pub fn has(program: &str) -> bool {
+    let is_there = Command::new(program).arg("--version").output().is_ok();
+    if !is_there {
+        skip!("{program}");
+    }
+    is_there
+}
+
+/// What an nft rule does to every frame that the router forwards, as a step of a script.
+pub fn forward_rule(rule: &str) -> String {
+    let hook = "type filter hook forward priority filter; policy accept;";
+    format!("nft -f - <<EOF\ntable inet test {{\nchain forward {{\n{hook}\n{rule}\n}}\n}}\nEOF\n")
 }
 
 pub fn traffic() -> Traffic {
