@@ -473,14 +473,12 @@ fn a_failing_set_up_script_leaves_nothing_behind() {
         return;
     }
     let scratch = Scratch::new("setup");
-    let (script, saw) = (scratch.path("setup.sh"), scratch.path("saw"));
+    let saw = scratch.path("saw");
     let text = format!(
         "#!/bin/sh\nip netns identify $$ > {}\necho no such table >&2\nexit 7\n",
         saw.display()
     );
-    std::fs::write(&script, text).expect("write script");
-    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755))
-        .expect("make it run");
+    let script = scratch.script("setup.sh", &text);
     let record = scratch.path("record.jsonl");
     let ended = run(mpps(&["throughput", "--quiet", "--dut-setup"])
         .arg(&script)

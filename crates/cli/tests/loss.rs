@@ -1,8 +1,7 @@
 //! `mpps loss`: the series on a simulated pair, and a real bed whose router drops beyond a known rate.
 
-use crate::program::{Ended, Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Ended, Scratch, assert_gone, has, mpps, privileged, run};
 use serde_json::Value;
-use std::os::unix::fs::PermissionsExt;
 
 fn loss(scratch: &Scratch, words: &[&str]) -> Ended {
     let mut command = mpps(&["loss", "--record"]);
@@ -83,11 +82,7 @@ fn steps_above_10_percent_are_refused() {
 /// The router's own policer drops all above 20 000 frames/s: that rate is what the curve shows.
 #[test]
 fn a_policers_rate_is_seen_in_the_curve() {
-    if !privileged() {
-        return;
-    }
-    if run(std::process::Command::new("sh").args(["-c", "command -v nft"])).code != Some(0) {
-        println!("SKIP: needs nft");
+    if !privileged() || !has("nft") {
         return;
     }
     // On a CPU that it shares the sender is late, and then sends more at once than this bucket holds.
@@ -96,12 +91,7 @@ fn a_policers_rate_is_seen_in_the_curve() {
         return;
     }
     let scratch = Scratch::new("loss-policer");
-    let script = scratch.path("police");
-    let rules = "#!/bin/sh\nset -e\nnft add table ip planted\n\
-                 nft 'add chain ip planted forward { type filter hook forward priority 0; }'\n\
-                 nft add rule ip planted forward limit rate over 20000/second burst 5 packets drop\n";
-    std::fs::write(&script, rules).expect("write");
-    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("executable");
+    let script = scratch.forward_rule("limit rate over 20000/second burst 5 packets drop");
     let script = script.to_str().expect("UTF-8");
     let words = "--frame 64 --time 0.3 --max-rate 40k --budget 12s --json --dut-setup";
     let words: Vec<&str> = words.split(' ').chain([script]).collect();

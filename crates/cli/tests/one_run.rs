@@ -4,7 +4,6 @@ use crate::program::{Scratch, assert_gone, hearing_ctrl_c, mpps, privileged, run
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 const LOCK: &str = "/run/mpps.lock";
@@ -73,13 +72,11 @@ fn what_else_had_a_part_in_a_result_is_told() {
         return;
     }
     let scratch = Scratch::new("beside");
-    let script = scratch.path("setup.sh");
     // Each run sees another value than the one before.
     let text = format!("echo told\nold=$(cat {SETTING})\necho $((old + 1)) > {SETTING}\n");
-    fs::write(&script, &text).expect("script");
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("mode");
+    let script = scratch.script("setup.sh", &text);
     let _restored = Restored(fs::read_to_string(SETTING).expect("setting"));
-    let (script, record) = (scratch.path("setup.sh"), scratch.path("r.jsonl"));
+    let record = scratch.path("r.jsonl");
     let (script, record) = (script.to_string_lossy(), record.to_string_lossy());
     let words = [
         "throughput",

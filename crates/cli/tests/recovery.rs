@@ -1,25 +1,16 @@
 //! `mpps recovery` end to end: behind a policer the last frame is lost before the load drops.
 
-use crate::program::{Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Scratch, assert_gone, has, mpps, privileged, run};
 use serde_json::Value;
-use std::os::unix::fs::PermissionsExt;
 
 #[test]
 fn a_policed_router_recovers_at_the_drop() {
-    if !privileged() {
-        return;
-    }
-    if run(std::process::Command::new("sh").args(["-c", "command -v nft"])).code != Some(0) {
-        println!("SKIP: needs nft");
+    if !privileged() || !has("nft") {
         return;
     }
     let scratch = Scratch::new("recovery");
-    let (script, record) = (scratch.path("police"), scratch.path("record.jsonl"));
-    let rules = "#!/bin/sh\nset -e\nnft add table ip planted\n\
-                 nft 'add chain ip planted forward { type filter hook forward priority 0; }'\n\
-                 nft add rule ip planted forward limit rate over 40000/second burst 50 packets drop\n";
-    std::fs::write(&script, rules).expect("write");
-    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("executable");
+    let script = scratch.forward_rule("limit rate over 40000/second burst 50 packets drop");
+    let record = scratch.path("record.jsonl");
     let words = "recovery --frame 64 --time 0.5 --repeat 2 --budget 8s --dut-setup";
     let words: Vec<&str> = words.split(' ').collect();
     let mut command = mpps(&words);

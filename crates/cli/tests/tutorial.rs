@@ -1,6 +1,6 @@
 //! docs/tutorial.md: its commands in order, in one folder, as a reader types them.
 
-use crate::program::{MPPS, Scratch, privileged, run};
+use crate::program::{MPPS, Scratch, has, privileged, run};
 use std::process::Command;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tutorial.md");
@@ -43,11 +43,7 @@ fn every_command_is_in_a_block_of_its_own() {
 
 #[test]
 fn each_command_runs() {
-    if !privileged() {
-        return;
-    }
-    if run(Command::new("sh").args(["-c", "command -v nft"])).code != Some(0) {
-        println!("SKIP: needs nft");
+    if !privileged() || !has("nft") {
         return;
     }
     let scratch = Scratch::new("tutorial");

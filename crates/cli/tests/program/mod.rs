@@ -98,6 +98,16 @@ pub fn privileged() -> bool {
     root
 }
 
+/// Whether this program is in PATH; says that it is needed if not.
+pub fn has(program: &str) -> bool {
+    let looked = ["-c", &format!("command -v {program}")];
+    let is_there = run(Command::new("sh").args(looked)).code == Some(0);
+    if !is_there {
+        println!("SKIP: needs {program}");
+    }
+    is_there
+}
+
 /// Asserts that nothing of a bed is left: no namespace, no journal.
 pub fn assert_gone(bed: &str) {
     for end in ["out", "dut", "in"] {
@@ -126,6 +136,24 @@ impl Scratch {
         std::fs::copy(MPPS, &copy).expect("copy the program");
         for_everybody(&copy);
         copy
+    }
+
+    /// A script in it that may be run.
+    pub fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).expect("write");
+        for_everybody(&path);
+        path
+    }
+
+    /// A set-up script that gives every frame that the router forwards to a rule of nft.
+    pub fn forward_rule(&self, rule: &str) -> PathBuf {
+        let text = format!(
+            "#!/bin/sh\nset -e\nnft add table ip planted\n\
+             nft 'add chain ip planted forward {{ type filter hook forward priority 0; }}'\n\
+             nft add rule ip planted forward {rule}\n"
+        );
+        self.script("set-up.sh", &text)
     }
 
     /// A file or folder in it.
