@@ -1,9 +1,8 @@
 //! `mpps trial` end to end, on a bed of its own: exactly what was asked for is offered, and every frame is accounted
 //! for. A restless machine disturbs the verdicts and never the counts, so nothing here is repeated.
 
-use crate::program::{Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Scratch, assert_gone, has, mpps, privileged, run};
 use serde_json::Value;
-use std::os::unix::fs::PermissionsExt;
 
 /// The document of a run; it ends with 0, or with 4 and says what disturbed.
 fn document(words: &[&str]) -> Value {
@@ -66,11 +65,14 @@ fn what_was_asked_for_is_offered_exactly() {
     if !privileged() {
         return;
     }
-    for receiver in ["exit", "port"] {
-        let document = document(&["--rate", "20k,100k", "--receiver", receiver]);
+    for (receiver, rates, counts) in [
+        ("exit", "20k,100k", &[6_000, 30_000][..]),
+        ("port", "100k", &[30_000]),
+    ] {
+        let document = document(&["--rate", rates, "--receiver", receiver]);
         let results = document["results"].as_array().expect("results");
-        assert_eq!(results.len(), 2, "{document}");
-        for (result, frames) in results.iter().zip([6_000, 30_000]) {
+        assert_eq!(results.len(), counts.len(), "{document}");
+        for (result, &frames) in results.iter().zip(counts) {
             assert_eq!(result["receiver"], receiver);
             for trial in [&result["trials"][0], &result["wire"]] {
                 assert_counted(trial);
@@ -106,20 +108,11 @@ fn the_most_is_all_that_the_tester_can() {
 
 #[test]
 fn a_planted_drop_is_lost_inside_the_router() {
-    if !privileged() {
-        return;
-    }
-    if run(std::process::Command::new("sh").args(["-c", "command -v nft"])).code != Some(0) {
-        println!("SKIP: needs nft");
+    if !privileged() || !has("nft") {
         return;
     }
     let scratch = Scratch::new("trial-drop");
-    let script = scratch.path("drop");
-    let rules = "#!/bin/sh\nset -e\nnft add table ip planted\n\
-                 nft 'add chain ip planted forward { type filter hook forward priority 0; }'\n\
-                 nft add rule ip planted forward numgen inc mod 10 0 drop\n";
-    std::fs::write(&script, rules).expect("write");
-    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("make executable");
+    let script = scratch.forward_rule("numgen inc mod 10 0 drop");
     let script = script.to_str().expect("UTF-8");
     // At the exit, trials that time its program would follow, and each would wait for canaries that the rule dropped.
     let words = ["--rate", "20k", "--receiver", "port", "--dut-setup", script];
