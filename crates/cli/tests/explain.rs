@@ -1,6 +1,7 @@
 //! `mpps explain` from the command line: its plan, what it refuses, and a profile that `mpps show` shows again.
 
-use crate::program::{Ended, Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Ended, Scratch, assert_gone, has, mpps, privileged, run};
+use mpps_record::{Drops, PartCost, ProfileLine, ProfiledLoad, read_file};
 use serde_json::Value;
 use std::path::Path;
 
@@ -136,23 +137,115 @@ fn assert_looked(record: &Path, [ended, once]: &[Ended; 2]) {
     assert!(folded.stdout.contains("ip_"), "{folded:?}");
 }
 
+fn saturated(line: &ProfileLine) -> &ProfiledLoad {
+    &line.loads[0]
+}
+
+fn stage<'a>(line: &'a ProfileLine, name: &str) -> &'a PartCost {
+    let stages = &saturated(line).stages;
+    let found = stages.iter().find(|part| part.part == name);
+    found.unwrap_or_else(|| panic!("no {name} in {stages:?}"))
+}
+
+fn assert_sound(line: &ProfileLine) {
+    let load = saturated(line);
+    // By construction: the stages are shares of the busy time.
+    let sum: f64 = load.stages.iter().map(|part| part.ns.median).sum();
+    assert!(
+        (sum / load.frame_ns.median - 1.0).abs() < 0.01,
+        "{sum} of {load:?}"
+    );
+    // Samples and scheduler count that time apart.
+    let seen = load.seen_share.expect("a share");
+    let is_doubted = line.doubts.iter().any(|one| one.name == "samples-missing");
+    assert!(
+        seen < 1.02 && (seen < 0.99) == is_doubted,
+        "{seen}: {line:?}"
+    );
+    let causes: f64 = load.causes.iter().map(|part| part.ns.median).sum();
+    assert!((causes / sum - 1.0).abs() < 0.01, "{causes} of {sum}");
+    assert!(
+        load.samples > 200 && load.unclassified_share < 0.01,
+        "{load:?}"
+    );
+    let folded: f64 = line.stacks.iter().map(|stack| stack.ns).sum();
+    assert!((folded / sum - 1.0).abs() < 0.01, "{folded} of {sum}");
+    for stack in &line.stacks {
+        assert_eq!(
+            stack.frames.split(';').count(),
+            stack.stages.len(),
+            "{stack:?}"
+        );
+    }
+    assert!(line.model.is_some() != line.no_model.is_some(), "{line:?}");
+    let octets = serde_json::to_vec(line).expect("JSON").len();
+    assert!(octets < 1 << 20, "{octets}");
+}
+
+/// One of so many frames is dropped: far fewer than the losses of an overload, so that lower loads count as such.
+const DROP_EVERY: f64 = 400.0;
+
+/// The rule's drops are named, and frames that the receiver took at the exit are none.
+fn assert_drops_named(line: &ProfileLine) {
+    let drops = &line.evidence.as_ref().expect("evidence").drops;
+    let share = |reason: &str| {
+        let of = |drops: &&Drops| drops.reason.as_deref() == Some(reason);
+        drops.iter().find(of).map_or(0.0, |drops| drops.share)
+    };
+    let before = drops.iter().filter(|drops| drops.place != "router");
+    let reached = 1.0 - before.map(|drops| drops.share).sum::<f64>();
+    let planted = share("NETFILTER_DROP") / reached * DROP_EVERY;
+    assert!((0.9..1.1).contains(&planted), "{planted}: {drops:?}");
+    assert_eq!(share("TC_EGRESS"), 0.0, "{drops:?}");
+}
+
+/// A wire routes nothing, and takes what is not the router's. Fewer than 3 pairs count on a restless machine.
+fn assert_wire(line: &ProfileLine) {
+    let Some(wire) = &line.wire else {
+        let why = line.no_wire.as_deref().expect("a reason");
+        assert!(why.contains("pairs of trials"), "{why}");
+        return;
+    };
+    let ns = |name: &str| {
+        let stages = wire.load.stages.iter();
+        let found = stages.filter(|part| part.part == name);
+        found.map(|part| part.ns.median).sum::<f64>()
+    };
+    let sum: f64 = wire.load.stages.iter().map(|part| part.ns.median).sum();
+    assert!(
+        (sum / wire.load.frame_ns.median - 1.0).abs() < 0.01,
+        "{wire:?}"
+    );
+    // Samples name the wire's own program, and none is of a decision.
+    assert!(
+        ns("RX") > 0.0 && ns("virtual NIC") > 0.0 && ns("routing") < 5.0,
+        "{wire:?}"
+    );
+    assert!(wire.load.unclassified_share < 0.01, "{wire:?}");
+    let parts: f64 = wire.stages.iter().map(|part| part.ns.median).sum();
+    assert!((parts - wire.router_ns.median).abs() < 1.0, "{wire:?}");
+    assert!(wire.pairs >= 3 && wire.router_ns.low > 0.0, "{wire:?}");
+}
+
+/// Of a router with a planted cost and planted drops.
 #[test]
-fn a_profile_is_shown_again_from_its_record() {
+fn a_profile_is_sound_and_shown_from_its_record() {
     if !privileged() {
         return;
     }
     let scratch = Scratch::new("explain");
     let record = scratch.path("record.jsonl");
-    let words = "explain --frame 64 --time 0.3 --trials 3";
+    let words = "explain --frame 64 --time 0.3 --trials 3 --burn 500";
     let words: Vec<&str> = words.split(' ').collect();
-    let look = scratch.path("look.jsonl");
-    let (ended, looked) = std::thread::scope(|scope| {
-        let looking = scope.spawn(|| look_at_the_bed(&look));
-        let ended = run(mpps(&words).arg("--record").arg(&record));
-        (ended, looking.join().expect("a look at the host"))
-    });
+    let mut command = mpps(&words);
+    let drops = has("nft");
+    if drops {
+        let rule = format!("numgen inc mod {DROP_EVERY} == 0 drop");
+        let script = scratch.forward_rule(&rule);
+        command.arg("--dut-setup").arg(script);
+    }
+    let ended = run(command.arg("--record").arg(&record));
     assert_gone(ended.bed());
-    assert_looked(&look, &looked);
     if ended.code == Some(4) {
         println!("SKIP: needs a quieter machine");
         return;
@@ -170,17 +263,22 @@ fn a_profile_is_shown_again_from_its_record() {
     }
     let shown = run(mpps(&["show"]).arg(&record));
     assert_eq!(&shown.stdout, text, "{ended:?}");
-    let shown = run(mpps(&["show", "--json"]).arg(&record));
-    let document: Value = serde_json::from_str(&shown.stdout).expect("one JSON object");
-    let loads = document["results"][0]["loads"].as_array().expect("loads");
+    let read = read_file(&record).expect("a record");
+    let line = &read.runs[0].profiles[0];
     // The machine may have disturbed all lower loads.
-    assert_eq!(text.contains("wake-ups a frame"), loads.len() > 1, "{text}");
-    let load = &loads[0];
-    let stages = load["stages"].as_array().expect("stages");
-    let ns = |part: &Value| part["ns"]["median"].as_f64().expect("a time");
-    let sum: f64 = stages.iter().map(ns).sum();
-    let whole = load["frame_ns"]["median"].as_f64().expect("a time");
-    assert!((sum / whole - 1.0).abs() < 0.01, "{load}");
+    let has_lower = line.loads.len() > 1;
+    assert_eq!(text.contains("wake-ups a frame"), has_lower, "{text}");
+    assert_sound(line);
+    assert_eq!(line.burnt_ns, Some(500));
+    let spun = line.burnt_measured_ns.expect("its program's count");
+    assert!((495.0..510.0).contains(&spun), "{spun}");
+    assert_wire(line);
+    // Most of the router's time is the planted one.
+    let rx = stage(line, "RX");
+    assert!(rx.ns.median > 0.3 * saturated(line).router_ns, "{rx:?}");
+    if drops {
+        assert_drops_named(line);
+    }
 }
 
 #[test]
@@ -190,10 +288,16 @@ fn set_ups_in_turns_are_shown_from_their_record() {
     }
     let scratch = Scratch::new("explain-against");
     let record = scratch.path("record.jsonl");
-    let words = "explain --time 0.2 --trials 3 --burn 500 --against spin=--burn=250";
+    let words = "explain --time 0.3 --trials 4 --burn 500 --against spin=--burn=250";
     let words: Vec<&str> = words.split(' ').collect();
-    let ended = run(mpps(&words).arg("--record").arg(&record));
+    let look = scratch.path("look.jsonl");
+    let (ended, looked) = std::thread::scope(|scope| {
+        let looking = scope.spawn(|| look_at_the_bed(&look));
+        let ended = run(mpps(&words).arg("--record").arg(&record));
+        (ended, looking.join().expect("a look at the host"))
+    });
     assert_gone(ended.bed());
+    assert_looked(&look, &looked);
     if ended.code == Some(4) {
         println!("SKIP: needs a quieter machine");
         return;
