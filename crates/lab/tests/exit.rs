@@ -5,15 +5,16 @@ use crate::device;
 use crate::host::alone;
 use crate::support;
 use crate::support::PortsOfBed as _;
+use crate::support::printed::Printed;
 use crate::support::trials::{assert_closed, assert_closed_on_every_front, frames, run};
 use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
 use mpps_ebpf::instruments::fault::Planted;
 use mpps_ebpf::instruments::wire::WireSkelBuilder;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, Side};
 use mpps_lab::doubt::{Finding, frame_doubts};
+use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load};
 use mpps_lab::jobs::throughput::{self, SizeResult, ThroughputPlan};
-use mpps_lab::jobs::{JobError, Observer, Report, ResultObserver};
 use mpps_lab::search::exit_program;
 use mpps_lab::search::link::Link;
 use mpps_lab::tester::{
@@ -233,6 +234,10 @@ fn planted_faults_are_found_to_the_frame_at_the_exit() {
         }
         drop(tester);
         assert_eq!(egress_filters(&bed), tc::Filters::default());
+        let port = bed.port(Side::C).ifindex;
+        let is_new = bed.netns(Side::C).run(|| tc::add_clsact(port));
+        let is_new = is_new.expect("namespace").expect("clsact");
+        assert!(is_new, "{interfaces:?}: no clsact was left");
     }
 }
 
@@ -467,54 +472,6 @@ fn a_filter_put_before_the_receiver_is_noticed() {
     );
 }
 
-struct Silent;
-
-impl Observer for Silent {
-    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
-        println!(
-            "{} {}: {}, {:?}",
-            report.phase.name(),
-            report.offer.rate,
-            report.verdict,
-            report.trial.counts()
-        );
-        Ok(())
-    }
-}
-
-/// Keeps what came of a size.
-struct Found(Option<SizeResult>);
-
-impl Observer for Found {
-    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
-        Silent.trial(report)
-    }
-}
-
-impl ResultObserver<SizeResult> for Found {
-    fn result(&mut self, size: &SizeResult) -> std::io::Result<()> {
-        self.0 = Some(size.clone());
-        Ok(())
-    }
-}
-
-/// Keeps what came of each load.
-#[derive(Default)]
-struct Offers(Vec<LoadLine>);
-
-impl Observer for Offers {
-    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
-        Silent.trial(report)
-    }
-}
-
-impl ResultObserver<LoadLine> for Offers {
-    fn result(&mut self, offered: &LoadLine) -> std::io::Result<()> {
-        self.0.push(offered.clone());
-        Ok(())
-    }
-}
-
 /// A short search for whatever the traffic's receiver, or the one chosen, says.
 fn search(
     bed: &Bed,
@@ -539,9 +496,9 @@ fn search(
         budget: Some(Span::from_millis(1_000)),
         receiver,
     };
-    let mut found = Found(None);
+    let mut found = Printed::<SizeResult>::new();
     match throughput::measure(bed, &plan, &mut found) {
-        None => Ok((found.0.expect("one size").findings).expect("a size without an error")),
+        None => Ok((found.0.remove(0).findings).expect("a size without an error")),
         Some(error) => Err(error),
     }
 }
@@ -634,22 +591,11 @@ fn frames_merged_by_gro_are_never_miscounted() {
                 matches!(verdict, Verdict::Invalid(Invalid::MergedAtExit(n)) if n == counts.merged),
                 "{verdict}"
             );
-            let error = search(
-                &bed,
-                &family(ReceiverPlace::Port),
-                Some(ReceiverPlace::Exit),
-            );
-            let error = error.expect_err("as asked for");
-            assert!(
-                matches!(error, JobError::PastExit(Invalid::MergedAtExit(_)))
-                    || is_of_merged_probe(&error),
-                "{error}"
-            );
         } else {
             assert_closed(&trial, "not merged");
         }
         let plan = fixed(family(ReceiverPlace::Port));
-        let mut found = Offers::default();
+        let mut found = Printed::<LoadLine>::new();
         if let Some(error) = fixed_load::measure(&bed, &plan, &mut found) {
             assert!(merged && is_of_merged_probe(&error), "{nic:?}: {error}");
             continue;
@@ -662,6 +608,17 @@ fn frames_merged_by_gro_are_never_miscounted() {
         );
         // A search asks no front for its place: one of them is enough.
         if merged && !searched {
+            let error = search(
+                &bed,
+                &family(ReceiverPlace::Port),
+                Some(ReceiverPlace::Exit),
+            );
+            let error = error.expect_err("as asked for");
+            assert!(
+                matches!(error, JobError::PastExit(Invalid::MergedAtExit(_)))
+                    || is_of_merged_probe(&error),
+                "{error}"
+            );
             match search(&bed, &family(ReceiverPlace::Port), None) {
                 Ok(found) => assert_eq!(found[0].receiver, Some(ReceiverPlace::Port), "{nic:?}"),
                 Err(error) => assert!(is_of_merged_probe(&error), "{nic:?}: {error}"),

@@ -5,8 +5,8 @@ use crate::support::PortsOfBed as _;
 use mpps_lab::bed::{Bed, BedPlan, Interfaces, Side};
 use mpps_lab::clock::{wait_for, wait_until};
 use mpps_lab::tester::{
-    Fault, KernelInterfaces, NapiList, PlantedFault, PortKind, ReceiverMode, StallWatch, Tester,
-    TesterError, TrafficControl, Watch, Wire, napi_threads,
+    KernelInterfaces, NapiList, PortKind, ReceiverMode, StallWatch, Tester, TesterError,
+    TrafficControl, Watch, Wire, napi_threads,
 };
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
@@ -109,34 +109,6 @@ fn threads_of_a_port_are_found_among_all_tasks() {
     // The DUT's port is not threaded behind this front.
     let unthreaded = napi_threads(beds[0].port(Side::C), NapiList::Tasks).expect("threads");
     assert!(unthreaded.is_empty(), "{unthreaded:?}");
-}
-
-#[test]
-fn either_interface_counts_a_planted_fault() {
-    if !support::can_run() {
-        return;
-    }
-    for interfaces in [Interfaces::Newest, Interfaces::Oldest] {
-        let bed = bed_with(interfaces);
-        let mut tester = tester(&bed);
-        let fault = Fault {
-            drop_every: 100,
-            ..Fault::NONE
-        };
-        let planted = PlantedFault::plant(fault, &bed, tester.ways()[0]).expect("plant");
-        let trial = closed_trial(&mut tester);
-        let dropped = planted.planted().expect("counts").dropped;
-        assert!(dropped > 0, "{interfaces:?}");
-        let lost_elsewhere = trial.directions[0].ledger.lost_nic_ring;
-        assert_eq!(
-            trial.counts().lost,
-            dropped + lost_elsewhere,
-            "{interfaces:?}: {trial:?}"
-        );
-        drop(planted);
-        assert!(!had_clsact(&bed, Side::C), "{interfaces:?}");
-        bed.lower().expect("lower");
-    }
 }
 
 #[test]
