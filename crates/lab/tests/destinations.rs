@@ -14,6 +14,7 @@ use mpps_lab::trial::probe;
 use mpps_method::destinations::Draw;
 use mpps_method::{FrameSpec, Invalid, Offer, Rate, Span, Trial, Verdict};
 use mpps_tables::Table;
+use std::sync::OnceLock;
 
 const FPS: f64 = 20_000.0;
 
@@ -32,6 +33,13 @@ fn assert_delivered(trial: &Trial, what: &str) {
     assert_eq!((counts.reordered, counts.foreign), (0, 0), "{what}");
 }
 
+/// 10 000 destinations of IPv4, drawn once: their schedule has millions of entries.
+fn zipf() -> Destinations {
+    static DRAWN: OnceLock<Destinations> = OnceLock::new();
+    let drawn = DRAWN.get_or_init(|| support::destinations(Draw::Zipf(1.0), 10_000, false, 3));
+    drawn.clone()
+}
+
 #[test]
 fn frames_to_the_whole_table_are_routed_and_delivered() {
     if !support::can_run() {
@@ -47,10 +55,14 @@ fn frames_to_the_whole_table_are_routed_and_delivered() {
         (false, true, Draw::Zipf(1.0)),
         (true, true, Draw::Sequential),
     ] {
+        let drawn = match draw {
+            Draw::Zipf(_) => zipf(),
+            _ => support::destinations(draw, 700, ipv6, 3),
+        };
         let traffic = Traffic {
             frames: FrameSpec::parse_list("78").expect("a size").remove(0),
             flows: 3,
-            destinations: Some(support::destinations(draw, 700, ipv6, 3)),
+            destinations: Some(drawn),
             ipv6,
             bidirectional,
             ..support::traffic()
@@ -79,9 +91,13 @@ fn trials_together_pass_all_destinations() {
     let bed = support::bed();
     fib::load_by(&bed, &support::table(), 1, &|_| {}).expect("loaded");
     for (draw, continues) in [(Draw::PerPrefix, true), (Draw::Zipf(1.0), false)] {
+        let drawn = match continues {
+            true => support::destinations(draw, 10_000, false, 3),
+            false => zipf(),
+        };
         let traffic = Traffic {
             flows: 3,
-            destinations: Some(support::destinations(draw, 10_000, false, 3)),
+            destinations: Some(drawn),
             ..support::traffic()
         };
         let mut tester = Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled)
@@ -176,7 +192,7 @@ fn more_flows_than_one_source_address_has_ports_for() {
             };
             let mut tester = Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled)
                 .unwrap_or_else(|error| panic!("tester: {error}"));
-            let offer = Offer::new(Rate::from_fps(200_000.0), Span::from_millis(1_100));
+            let offer = Offer::new(Rate::from_fps(200_000.0), Span::from_millis(600));
             let trial = trial::run(&mut tester, &offer).unwrap_or_else(|error| panic!("{error}"));
             assert_delivered(&trial, &format!("{flows} flows, ipv6 {ipv6}"));
             assert!(trial.counts().sent > 64_513, "{:?}", trial.counts());

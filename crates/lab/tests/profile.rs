@@ -162,7 +162,7 @@ fn a_load_in_step_with_the_clock_is_split_rightly() {
         return;
     }
     let errors = |plan: &SamplerPlan| -> Vec<f64> {
-        let shares = (0..TRIES).map(|_| shares_of_reading(plan));
+        let shares = (0..3).map(|_| shares_of_reading(plan));
         shares.map(|(sampled, clocked)| sampled - clocked).collect()
     };
     let random = errors(&sampler_plan());

@@ -184,7 +184,7 @@ fn a_search_on_such_a_machine_could_not_measure() {
     let bed = support::bed();
     let mut tester = tester(&bed);
     let goal = Goal {
-        trial: Span::from_millis(100),
+        trial: Span::from_millis(50),
         resolution: Resolution::Fraction(0.1),
         trials_per_load: 3,
         accept: Accept::Any,
