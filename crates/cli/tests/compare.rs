@@ -1,9 +1,8 @@
 //! `mpps compare`: records and plans without rights; on beds, a set-up that is slower and one that is not.
 
-use crate::program::{self, Ended, Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{self, Ended, Scratch, mpps, privileged, run};
 use mpps_record::{ComparisonLine, Phase, read_file, to_line};
 use serde_json::Value;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,26 +13,8 @@ fn json(ended: &Ended) -> Value {
     serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{ended:?}"))
 }
 
-/// The beds that a run raised; all have to be gone.
-fn all_gone(ended: &Ended) {
-    let beds = ended
-        .stderr
-        .lines()
-        .filter_map(|line| line.strip_prefix("bed: "));
-    let beds: Vec<&str> = beds.filter_map(|line| line.split(',').next()).collect();
-    assert_eq!(beds.len(), 2, "{ended:?}");
-    beds.into_iter().for_each(assert_gone);
-}
-
 fn can_run() -> bool {
-    if !privileged() {
-        return false;
-    }
-    let nft = run(Command::new("sh").args(["-c", "command -v nft"])).code == Some(0);
-    if !nft {
-        println!("SKIP: needs nft");
-    }
-    nft
+    privileged() && program::has("nft")
 }
 
 /// A record of a simulated router that forwards so much.
@@ -196,35 +177,6 @@ fn a_dry_run_shows_each_variant() {
     );
 }
 
-#[test]
-fn equal_set_ups_are_not_called_10_percent_apart() {
-    if !can_run() {
-        return;
-    }
-    let words = [
-        "compare",
-        "--a",
-        "none",
-        "--b",
-        "again=none",
-        "--budget",
-        "3s",
-        "--json",
-    ];
-    let ended = run(&mut mpps(
-        &[&words[..], &["--fail-if-slower", "10%"]].concat(),
-    ));
-    all_gone(&ended);
-    assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
-    let document = json(&ended);
-    let again = &document["comparisons"][0]["variants"][1];
-    assert_eq!(again["name"], "again");
-    if let Some(change) = again["difference"]["rate_change"].as_object() {
-        let end = |name: &str| change[name].as_f64().expect("a share");
-        assert!(end("low") < 0.1 && end("high") > -0.1, "{again}");
-    }
-}
-
 /// The steps of the workflow in the document, as a runner does: each in a shell of its own that ends at an error.
 fn steps() -> Vec<String> {
     let document = std::fs::read_to_string(DOCUMENT).expect("the document");
@@ -253,19 +205,15 @@ fn steps() -> Vec<String> {
 fn the_documents_workflow_runs() {
     let steps = steps();
     assert_eq!(steps.len(), 3, "{steps:?}");
-    if !can_run() {
-        return;
-    }
-    if run(Command::new("sh").args(["-c", "command -v git"])).code != Some(0) {
-        println!("SKIP: needs git");
+    if !can_run() || !program::has("git") {
         return;
     }
     let scratch = Scratch::new("compare-workflow");
     let bin = scratch.path("bin");
     std::fs::create_dir(&bin).expect("folder");
     std::os::unix::fs::symlink(program::MPPS, bin.join("mpps")).expect("link");
-    write(&bin.join("sudo"), "#!/bin/sh\nexec \"$@\"\n");
-    write(&scratch.path("setup.sh"), "#!/bin/sh\ntrue\n");
+    scratch.script("bin/sudo", "#!/bin/sh\nexec \"$@\"\n");
+    scratch.script("setup.sh", "#!/bin/sh\ntrue\n");
     let repository = "git init -q . && git add setup.sh && git -c user.name=t -c user.email=t@localhost commit -qm before";
     assert_eq!(step(&scratch, &bin, repository).code, Some(0));
     std::fs::copy(RULES, scratch.path("setup.sh")).expect("the change");
@@ -332,18 +280,11 @@ fn step(scratch: &Scratch, bin: &Path, text: &str) -> Ended {
         .env("GITHUB_STEP_SUMMARY", scratch.path("summary.md")))
 }
 
-fn write(path: &Path, text: &str) {
-    std::fs::write(path, text).expect("write");
-    std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).expect("executable");
-}
-
 #[test]
 fn a_build_that_cannot_take_turns_is_refused() {
     let scratch = Scratch::new("compare-builds");
     let program = |name: &str, text: &str| {
-        let path = scratch.path(name);
-        std::fs::write(&path, text).expect("write");
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("chmod");
+        let path = scratch.script(name, text);
         path.to_str().expect("UTF-8").to_owned()
     };
     let other = program("other", "#!/bin/sh\necho '{\"tool\": 1}'\n");
@@ -419,13 +360,11 @@ fn builds_differ_by_what_one_adds_to_its_bed() {
         return;
     }
     let scratch = Scratch::new("builds-slower");
-    let slower = scratch.path("slower");
     let text = format!(
         "#!/bin/sh\nexec {} \"$@\" --dut-setup={RULES}\n",
         program::MPPS
     );
-    std::fs::write(&slower, text).expect("write");
-    std::fs::set_permissions(&slower, std::fs::Permissions::from_mode(0o755)).expect("chmod");
+    let slower = scratch.script("slower", &text);
     let slower = slower.to_str().expect("UTF-8");
     let mut measured = None;
     for budget in BUDGETS {
@@ -458,12 +397,9 @@ fn costs(variants: &[Value]) -> Option<Vec<f64>> {
 
 /// A build whose router is simulated, so its turns need no bed and no quiet machine.
 fn simulated_build(scratch: &Scratch, name: &str, pair: &str) -> String {
-    let path = scratch.path(name);
     let mpps = program::MPPS;
-    write(
-        &path,
-        &format!("#!/bin/sh\nexec {mpps} \"$@\" --simulate={pair}\n"),
-    );
+    let text = format!("#!/bin/sh\nexec {mpps} \"$@\" --simulate={pair}\n");
+    let path = scratch.script(name, &text);
     path.to_str().expect("UTF-8").to_owned()
 }
 
