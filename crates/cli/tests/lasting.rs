@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Three seconds of overload. Returns the text and the line.
 fn overloaded(scratch: &Scratch) -> Option<(String, Value)> {
     let record = scratch.path("record.jsonl");
-    let words = "loss --overload 5x --for 3s --frame 64 --budget 9s --record";
+    let words = "loss --overload 5x --for 3s --frame 64 --budget 6s --record";
     let words: Vec<&str> = words.split(' ').collect();
     let ended = run(mpps(&words).arg(&record));
     assert_gone(ended.bed());

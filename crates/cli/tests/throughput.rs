@@ -390,7 +390,7 @@ fn ctrl_c_keeps_the_results_and_leaves_no_bed() {
         "--max-rate",
         "50k",
         "--budget",
-        BUDGET,
+        "4s",
         "-v",
         "--record",
     ];
@@ -462,13 +462,7 @@ fn a_size_that_fails_takes_no_other_away() {
         return;
     }
     let scratch = Scratch::new("one-fails");
-    let script = scratch.path("small-only.sh");
-    let rules = "#!/bin/sh\nset -e\nnft add table ip planted\n\
-                 nft 'add chain ip planted forward { type filter hook forward priority 0; }'\n\
-                 nft add rule ip planted forward ip length gt 500 drop\n";
-    std::fs::write(&script, rules).expect("script");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&script, mode).expect("may run");
+    let script = scratch.forward_rule("ip length gt 500 drop");
     let ended = run(mpps(&[
         "throughput",
         "--frame",
