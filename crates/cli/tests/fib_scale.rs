@@ -13,7 +13,7 @@ const SEARCH: [&str; 8] = [
     "--time",
     "0.1",
     "--budget",
-    "3s",
+    "4s",
     "--min-rate",
     "10k",
     "--max-rate",
