@@ -481,7 +481,7 @@ fn a_journal_cut_at_each_byte_is_put_back() {
     let with_feature = feature.chain(sysctls.clone()).collect();
     // The kernel takes long to change a feature of an interface.
     cut_at_each(&site, sysctls, 1);
-    cut_at_each(&site, with_feature, 16);
+    cut_at_each(&site, with_feature, 48);
 }
 
 /// With a journal of these changes that is cut after so many bytes, as many more, and so on.
