@@ -311,6 +311,14 @@ impl Fit {
         }
     }
 
+    /// Whether the line ends before this place, because no larger memory was measured. It stays level from there on,
+    /// whatever the cost does.
+    fn is_past_end(&self, value: f64) -> bool {
+        let last = self.memory.0.last().map_or(0.0, |(octets, _)| *octets);
+        let is_past = self.is_between() || value * self.item_octets.unwrap_or(1.0) > last;
+        self.axis.is_of_memory() && self.at(value).beyond && is_past
+    }
+
     /// The cost at a place. Its interval is that of one more measurement (Student's, over the fitted points).
     #[must_use]
     pub fn at(&self, value: f64) -> Predicted {

@@ -123,6 +123,13 @@ impl SweepPoint {
         (self.value, &self.frame)
     }
 
+    /// What a fit takes of it: its place on the axis, and the ns of its stages.
+    #[must_use]
+    pub fn cost(&self) -> (f64, Vec<f64>) {
+        let stages = self.load.stages.iter();
+        (self.value, stages.map(|part| part.ns.median).collect())
+    }
+
     /// What the fit predicts, where its interval says anything: it stays above 0 and reaches no farther than the cost.
     #[must_use]
     pub fn prediction(&self) -> Option<Interval<f64>> {
@@ -155,16 +162,6 @@ impl SweepLine {
             points.sort_by(|one, other| one.value.total_cmp(&other.value));
         }
         points
-    }
-
-    /// What a fit takes: the place of each point that is neither held out nor in another state, and the ns of its stages.
-    pub fn fitted(&self) -> impl Iterator<Item = (f64, Vec<f64>)> {
-        let fitted = self.points.iter();
-        let fitted = fitted.filter(|point| !(point.held_out || point.other_state));
-        fitted.map(|point| {
-            let stages = point.load.stages.iter();
-            (point.value, stages.map(|part| part.ns.median).collect())
-        })
     }
 
     /// Octets of the working set, and ns of one access to it.

@@ -238,6 +238,8 @@ fn a_what_if_is_a_range_with_its_assumptions() {
         .answer(&ask(None, &[(Axis::Destinations, 1e8)]))
         .expect("an answer");
     assert!(beyond.distrust[0].contains("extrapolation"));
+    // No larger memory was measured, so nobody knows how far the cost grows.
+    assert!(far.has_interval && !beyond.has_interval, "{beyond:?}");
     // So is a start there.
     let mut basis = basis;
     basis.fits[0].1 = 1e8;
@@ -389,5 +391,6 @@ fn four_cores_are_a_line_over_those_beside_the_first() {
         .expect("an answer");
     assert!((eight.frame_ns[1] - 1_020.0).abs() < 1e-6, "{eight:?}");
     assert!((eight.max_fps[1] - 8e9 / 1_020.0).abs() < 1.0, "{eight:?}");
+    assert!(eight.has_interval);
     assert!(eight.distrust[0].contains("cores=8") && !eight.assumes[0].contains("on each core"));
 }

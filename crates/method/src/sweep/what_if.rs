@@ -15,7 +15,8 @@ pub struct WhatIf {
 /// What was measured: one point, and the fits of sweeps through it.
 #[derive(Clone, Debug)]
 pub struct Basis {
-    /// ns of a frame there: low, middle, high.
+    /// ns of a frame there: low, middle, high. Three times the same where a fit tells it, whose interval is that of the place
+    /// asked for.
     pub frame_ns: [f64; 3],
     /// Cores of the router there.
     pub cores: f64,
@@ -72,6 +73,8 @@ pub struct Answer {
     pub frame_ns: [f64; 3],
     /// Frames/s at most: low, middle, high.
     pub max_fps: [f64; 3],
+    /// Whether the low and the high ends hold. Nobody knows beyond the largest memory measured.
+    pub has_interval: bool,
     /// What was assumed, a sentence each.
     pub assumes: Vec<String>,
     /// Why not to trust it, a sentence each.
@@ -125,6 +128,7 @@ impl Basis {
         let mut found = Answer {
             frame_ns: self.frame_ns,
             max_fps: [0.0; 3],
+            has_interval: true,
             assumes: Vec::new(),
             distrust: Vec::new(),
         };
@@ -139,6 +143,8 @@ impl Basis {
                 cores = to;
             }
             match of_axis {
+                // That is the measured point.
+                Some((_, at)) if *at == to => {}
                 Some((fit, at)) => {
                     found.go(fit, *at, to);
                     if axis.is_of_memory() {
@@ -187,6 +193,7 @@ impl Answer {
             middle + by,
             middle + by + reach(there.high - there.ns, high - middle),
         ];
+        self.has_interval &= !(fit.is_past_end(at) || fit.is_past_end(to));
         let axis = fit.axis.name();
         self.assumes.push(match (fit.item_octets, fit.known_item_octets()) {
             (_, Some(octets)) => format!(
@@ -201,8 +208,12 @@ impl Answer {
             (None, _) => format!("the cost follows {axis} along the measured line"),
         });
         for (place, _) in [(at, here), (to, there)].iter().filter(|(_, is)| is.beyond) {
+            let level = match fit.is_past_end(*place) {
+                true => ". The fit stays level there, and has no interval",
+                false => "",
+            };
             self.distrust.push(format!(
-                "{axis}={place} is beyond all that was measured, so this is an extrapolation"
+                "{axis}={place} is beyond all that was measured, so this is an extrapolation{level}"
             ));
         }
     }
@@ -250,7 +261,7 @@ impl Answer {
         ];
         self.assumes.push(format!(
             "the CPU-bound part scales with the clock ({:.2} to {:.2} GHz), the memory-bound part does not. \
-            {memory_ns:.0} ns are known to wait for memory. The middle counts half of the rest as waiting; the \
+            {memory_ns:.0} ns of the fit wait for memory. The middle counts half of the rest as waiting; the \
             range goes from none to all",
             from / 1e9, to / 1e9
         ));

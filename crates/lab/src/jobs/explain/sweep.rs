@@ -311,7 +311,9 @@ fn drift(points: &[SweepPoint]) -> Option<f64> {
 /// Fits, predicts the points that were held out, and says what speaks against it.
 fn fit(axis: Axis, line: &mut SweepLine) {
     hold_out(&mut line.points);
-    let points = line.fitted();
+    let points = (line.points.iter())
+        .filter(|point| !(point.held_out || point.other_state))
+        .map(SweepPoint::cost);
     let points: Vec<Measured> = points
         .map(|(value, parts)| Measured { value, parts })
         .collect();
