@@ -4,7 +4,7 @@ use crate::program::{Ended, Scratch, mpps, run};
 use mpps_record::{
     Body, CostModel, Doubt, FoldedStack, FunctionCost, Interval, LimitedBy, Pairs, PartChange,
     PartCost, ProfileChange, ProfileLine, ProfiledAgainst, ProfiledLoad, RunLine, SweepLine,
-    SweepPoint, read_file, to_line,
+    SweepPoint, Watched, read_file, to_line,
 };
 use mpps_report::published::SCENARIOS;
 use serde_json::{Value, json};
@@ -108,6 +108,10 @@ fn a_flame_graph_is_one_svg() {
     holds(
         &one.stdout,
         "fib_table_lookup (routing): 120 000 ns of 1 000 frames, 24.00 %",
+    );
+    holds(
+        &report(&[&before, &after, "--format", "flame"]).stdout,
+        "a frame from before to after, by",
     );
     let output = scratch.path("both.svg").display().to_string();
     let both = report(&[&before, &after, "--format", "flame", "-o", &output]);
@@ -280,6 +284,61 @@ fn profiles_that_are_not_alike_are_refused() {
         ]));
         assert_eq!(ended.code, Some(0), "{ended:?}");
     }
+}
+
+#[test]
+fn a_change_of_unlike_profiles_is_not_drawn() {
+    let scratch = Scratch::new("profiles-unlike");
+    let before = record(&scratch, "before", &profile(0.0), same);
+    let machine = record(&scratch, "machine", &profile(0.0), |begin| {
+        begin.comparability.cpu_model = Some("another".to_owned());
+    });
+    let set_up = record(&scratch, "set-up", &profile(0.0), |begin| {
+        begin.comparability.dut_setup = Some("rules".to_owned());
+    });
+    let longer = ProfileLine {
+        frame: "1518".to_owned(),
+        ..profile(0.0)
+    };
+    let longer = record(&scratch, "longer", &longer, same);
+    let host = ProfileLine {
+        watched: Some(Watched::default()),
+        ..profile(0.0)
+    };
+    let host = record(&scratch, "host", &host, same);
+    for (other, wanted) in [
+        (
+            &machine,
+            "before and machine cannot be compared: they differ in cpu_model",
+        ),
+        (&longer, "they differ in frame"),
+        (&host, "no load that saturates the router"),
+    ] {
+        let ended = report(&[&before, other, "--format", "flame"]);
+        assert_eq!(
+            (ended.code, ended.stdout.as_str()),
+            (Some(2), ""),
+            "{ended:?}"
+        );
+        assert!(ended.error().contains(wanted), "{ended:?}");
+    }
+    let drawn = report(&[&before, &set_up, "--format", "flame"]);
+    assert_eq!(drawn.code, Some(0), "{drawn:?}");
+}
+
+#[test]
+fn a_sweep_says_that_it_keeps_no_stacks() {
+    let scratch = Scratch::new("profiles-sweep");
+    let line = SweepLine {
+        axis: "flows".to_owned(),
+        ..SweepLine::default()
+    };
+    let sweep = record(&scratch, "sweep", &line, same);
+    let ended = report(&[&sweep, "--format", "flame"]);
+    assert!(
+        ended.error().contains("a sweep keep no call stacks"),
+        "{ended:?}"
+    );
 }
 
 #[test]

@@ -101,16 +101,17 @@ fn picture(graph: &Markup) -> String {
 }
 
 /// What two profiles differ in. A frame is as wide as the mean of both, so that one which vanished is still seen. Red:
-/// the function itself takes a larger part of the whole than before; blue: a smaller one. To compare times per frame,
-/// give both in ns of the same number of frames.
+/// the function itself takes a larger part of the whole than before; blue: a smaller one; white: `by_chance` a function of
+/// this stage may change so much. To compare times per frame, give both in ns of the same number of frames.
 #[must_use]
 pub fn flame_difference(
     title: &str,
     before: &[Stack<'_>],
     after: &[Stack<'_>],
     unit: &str,
+    by_chance: &dyn Fn(&str) -> u64,
 ) -> String {
-    picture(&difference(title, before, after, unit))
+    picture(&difference(title, before, after, unit, by_chance))
 }
 
 /// The same as a part of a page that has [`STYLE`] and [`SCRIPT`].
@@ -119,11 +120,16 @@ pub(crate) fn difference(
     before: &[Stack<'_>],
     after: &[Stack<'_>],
     unit: &str,
+    by_chance: &dyn Fn(&str) -> u64,
 ) -> Markup {
     let tree = Tree::new(before, after);
-    let most = tree.most_changed().max(1) as f64;
+    // A small change is pale, even where it is the largest: full colour begins at 5 % of the whole.
+    let most = tree.most_changed().max(tree.root.weight() / 40).max(1) as f64;
     let colour = |node: &Node<'_>| {
         let change = node.own_after as f64 - node.own_before as f64;
+        if change.abs() <= by_chance(node.stage) as f64 {
+            return "rgb(255,255,255)".to_owned();
+        }
         let rest = 255.0 - 155.0 * (change.abs() / most).min(1.0);
         if change >= 0.0 {
             format!("rgb(255,{rest:.0},{rest:.0})")
@@ -141,7 +147,7 @@ pub(crate) fn difference(
         )
     };
     let note = format!(
-        "{} {unit} before, {} after. Width is the mean of both.",
+        "{} {unit} before, {} after. Width is the mean of both. White: no change beyond the interval of its stage.",
         number::spaced(tree.root.before),
         number::spaced(tree.root.after)
     );

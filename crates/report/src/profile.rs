@@ -8,7 +8,7 @@ use crate::stage::is_beds;
 use maud::{Markup, html};
 use mpps_record::{
     CostModel, FoldedStack, FunctionCost, Interval, PartCost, ProfileLine, ProfiledAgainst,
-    ProfiledLoad, ProfiledWire,
+    ProfiledLoad, ProfiledWire, Run,
 };
 
 /// Stacks are weighed in ns of so many frames, because other programs want whole numbers.
@@ -411,7 +411,7 @@ pub fn section(line: &ProfileLine) -> Markup {
             div.wide { (flame::graph(&title(line), &stacks, &stages(std::slice::from_ref(line)), UNIT)) }
         }
         @if let Some(other) = &line.against {
-            div.wide { (flame::difference(&change_title(line, other), &self::stacks(&other.stacks, Some(&other.load), ""), &stacks, UNIT)) }
+            div.wide { (flame::difference(&change_title(line, other), &self::stacks(&other.stacks, Some(&other.load), ""), &stacks, UNIT, &by_chance_in_turns(other))) }
         }
     }
 }
@@ -444,6 +444,22 @@ fn change_title(line: &ProfileLine, other: &ProfiledAgainst) -> String {
     )
 }
 
+/// By how much chance changes a stage: half its interval, in the unit of stacks. Functions have no interval.
+fn by_chance(intervals: &[Interval<f64>]) -> u64 {
+    let half = intervals.iter().map(|ns| (ns.high - ns.low) / 2.0);
+    (half.fold(0.0, f64::hypot) * FRAMES).round() as u64
+}
+
+/// Of set-ups that took turns the interval is that of their pairs. Without pairs enough no change is seen.
+fn by_chance_in_turns(other: &ProfiledAgainst) -> impl Fn(&str) -> u64 {
+    let change = other.change.as_ref();
+    move |stage| {
+        let mut stages = change.iter().flat_map(|change| &change.stages);
+        let found = stages.find(|at| at.part == stage);
+        found.map_or(u64::MAX, |at| by_chance(&[at.ns]))
+    }
+}
+
 /// The flame graph of a run's profiles, one SVG; of a set-up that took turns with another what they differ in. `None`
 /// without stacks.
 #[must_use]
@@ -454,7 +470,9 @@ pub fn flame(lines: &[ProfileLine]) -> Option<String> {
         let own = stacks(&line.stacks, line.loads.first(), "");
         let base = stacks(&other.stacks, Some(&other.load), "");
         let title = change_title(line, other);
-        return (!own.is_empty()).then(|| flame::flame_difference(&title, &base, &own, UNIT));
+        let by_chance = by_chance_in_turns(other);
+        return (!own.is_empty())
+            .then(|| flame::flame_difference(&title, &base, &own, UNIT, &by_chance));
     }
     let roots = roots(lines);
     let stacks = together(lines, &roots);
@@ -465,14 +483,31 @@ pub fn flame(lines: &[ProfileLine]) -> Option<String> {
     (!stacks.is_empty()).then(|| flame::flame_graph(&title, &stacks, &stages(lines), UNIT))
 }
 
-/// By how much the second run's profiles differ from the first's, one SVG. `None` where one of them has no stacks.
+/// By how much the second run's profiles differ from the first's, of the same frame sizes, one SVG. `None` where one of them
+/// has no stacks.
 #[must_use]
-pub fn flame_change(before: &[ProfileLine], after: &[ProfileLine]) -> Option<String> {
+pub fn flame_change(before: &Run, after: &Run) -> Option<String> {
+    let title = format!(
+        "Changes of the time of a frame from {} to {}, by function",
+        before.name, after.name
+    );
+    let [before, after] = [before, after].map(|run| &run.profiles[..]);
     let (first, second) = (roots(before), roots(after));
     let (one, other) = (together(before, &first), together(after, &second));
     let both = !one.is_empty() && !other.is_empty();
-    let title = "Changes of the time of a frame, by function";
-    both.then(|| flame::flame_difference(title, &one, &other, UNIT))
+    let of = |line: &ProfileLine, stage: &str| {
+        let stages = saturated(line).map_or(&[][..], |load| &load.stages);
+        stages.iter().find(|at| at.part == stage).map(|at| at.ns)
+    };
+    let by_chance = |stage: &str| {
+        let pairs = before.iter().zip(after);
+        let each = pairs.map(|(one, other)| {
+            let intervals = [of(one, stage), of(other, stage)];
+            by_chance(&intervals.into_iter().flatten().collect::<Vec<_>>())
+        });
+        each.max().unwrap_or_default()
+    };
+    both.then(|| flame::flame_difference(&title, &one, &other, UNIT, &by_chance))
 }
 
 /// Folded stacks of a run's profiles: a line each, with ns of 1 000 frames behind it. `None` without stacks.

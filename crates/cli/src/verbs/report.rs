@@ -5,12 +5,20 @@ use crate::args::{ReportArgs, ReportFormat, ShowRecordArgs};
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::{Context, Result, bail, ensure};
-use mpps_record::ProfileLine;
+use mpps_record::{ProfileLine, RUNS_ALIKE, Run, Terms, check_profiles};
 use mpps_report::{Gathered, Raw, Source, csv, markdown, openmetrics, page, profile};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+/// Conditions of the router that may differ between two profiles whose change is drawn.
+const MAY_DIFFER: [&str; 5] = [
+    "burnt_ns",
+    "dut_setup",
+    "filters",
+    "kernel_release",
+    "mitigations",
+];
 /// As a file to write to: standard output.
 const STANDARD_OUTPUT: &str = "-";
 
@@ -102,20 +110,50 @@ fn written(output: &Path, written: io::Result<()>) -> Result<Exit> {
 }
 
 /// Runs with profiles, in the order of their records.
-fn profiled(all: &Gathered) -> Result<Vec<&[ProfileLine]>> {
-    let runs = all.runs.iter().map(|(_, run)| &run.profiles[..]);
-    let runs: Vec<&[ProfileLine]> = runs.filter(|profiles| !profiles.is_empty()).collect();
+fn profiled(all: &Gathered) -> Result<Vec<&Run>> {
+    let runs = || all.runs.iter().map(|(_, run)| run);
+    let profiled: Vec<&Run> = runs().filter(|run| !run.profiles.is_empty()).collect();
     ensure!(
-        !runs.is_empty(),
+        !profiled.is_empty() || runs().all(|run| run.sweeps.is_empty()),
+        "the places of a sweep keep no call stacks: give a record of mpps explain without --sweep and --paper-tables"
+    );
+    ensure!(
+        !profiled.is_empty(),
         "there is no profile: give a record of mpps explain"
     );
-    Ok(runs)
+    Ok(profiled)
+}
+
+/// Refuses what `mpps compare` refuses, but for what is changed on one machine: a graph is drawn to see what that does.
+fn check_alike(before: &Run, after: &Run) -> Result<()> {
+    let names = format!("{} and {}", before.name, after.name);
+    let (Some(first), Some(second)) = (&before.begin, &after.begin) else {
+        bail!("{names} cannot be compared: the first line of one is missing");
+    };
+    let terms = Terms {
+        within: 0.0,
+        alike: RUNS_ALIKE,
+        may_differ: &MAY_DIFFER,
+    };
+    let mut pairs = before.profiles.iter().zip(&after.profiles);
+    let refused =
+        pairs.find_map(|(one, other)| check_profiles((first, one), (second, other), terms).err());
+    match refused {
+        Some(why) => bail!("{names} cannot be compared: {why}"),
+        None if before.profiles.len() != after.profiles.len() => {
+            bail!("{names} cannot be compared: they differ in frame sizes")
+        }
+        None => Ok(()),
+    }
 }
 
 fn flame(all: &Gathered) -> Result<String> {
     let graph = match profiled(all)?[..] {
-        [run] => profile::flame(run),
-        [before, after] => profile::flame_change(before, after),
+        [run] => profile::flame(&run.profiles),
+        [before, after] => {
+            check_alike(before, after)?;
+            profile::flame_change(before, after)
+        }
         ref runs => bail!(
             "a flame graph shows one run of mpps explain, or the change between two: these records have {}",
             runs.len()
@@ -129,7 +167,7 @@ fn stacks(all: &Gathered, text: fn(&[ProfileLine]) -> Option<String>) -> Result<
     let [run] = profiled(all)?[..] else {
         bail!("call stacks are those of one run of mpps explain: give one record with one run");
     };
-    text(run).context("the profile has no call stacks: nothing was sampled")
+    text(&run.profiles).context("the profile has no call stacks: nothing was sampled")
 }
 
 /// The results alone, as `mpps show --json` prints them, of one record after the other.

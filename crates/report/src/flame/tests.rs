@@ -79,7 +79,13 @@ fn no_name_becomes_markup() {
     );
     assert_eq!(svg.matches("<script").count(), 1);
     assert!(!svg.contains("alert(1)</script>") && !svg.trim_end().contains(char::is_control));
-    let svg = flame_difference(hostile, &[stack(&[(hostile, "RX")], 1)], &[], hostile);
+    let svg = flame_difference(
+        hostile,
+        &[stack(&[(hostile, "RX")], 1)],
+        &[],
+        hostile,
+        &|_| 0,
+    );
     assert_eq!(svg.matches("<script").count(), 1);
 }
 
@@ -101,7 +107,7 @@ fn a_difference_shows_both_ways() {
         stack(&[("f", "RX"), ("new", "routing")], 100),
         stack(&[("f", "RX"), ("same", "RX")], 50),
     ];
-    let svg = flame_difference("Cost", &before, &after, "ns");
+    let svg = flame_difference("Cost", &before, &after, "ns", &|_| 0);
     assert!(frame(&svg, "gone").contains("50 before, 0 after, -50 ns"));
     assert!(frame(&svg, "gone").contains("rgb(178,178,255)"));
     assert!(frame(&svg, "new").contains("0 before, 100 after, +100 ns"));
@@ -113,6 +119,20 @@ fn a_difference_shows_both_ways() {
         (number(frame(&svg, "gone"), "width") - number(frame(&svg, "all"), "width") / 5.0).abs()
             < 0.01
     );
+}
+
+#[test]
+fn what_chance_changes_is_white() {
+    let two = |rx: u64, routing: u64| {
+        [
+            stack(&[("f", "RX")], rx),
+            stack(&[("g", "routing")], routing),
+        ]
+    };
+    let by_chance = |stage: &str| if stage == "RX" { 10 } else { 4 };
+    let svg = flame_difference("Cost", &two(50, 50), &two(60, 45), "ns", &by_chance);
+    assert!(frame(&svg, "f").contains("fill:rgb(255,255,255)"), "{svg}");
+    assert!(frame(&svg, "g").contains("fill:rgb(178,178,255)"), "{svg}");
 }
 
 #[test]
