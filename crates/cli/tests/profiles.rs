@@ -342,6 +342,27 @@ fn a_sweep_says_that_it_keeps_no_stacks() {
 }
 
 #[test]
+fn a_report_shows_one_run_of_several() {
+    let scratch = Scratch::new("profiles-run");
+    let paths = ["one", "other"].map(|name| record(&scratch, name, &profile(0.0), same));
+    let both = paths.map(|path| std::fs::read_to_string(path).expect("a record"));
+    let path = scratch.path("both");
+    std::fs::write(&path, both.concat()).expect("a record");
+    let path = path.display().to_string();
+    let folded = |words: &[&str]| report(&[&[&path, "--format", "folded"], words].concat());
+    assert_eq!(folded(&[]).code, Some(2));
+    let one = folded(&["--run", "other"]);
+    assert_eq!((one.code, one.stderr.as_str()), (Some(0), ""), "{one:?}");
+    let none = folded(&["--run", "third"]);
+    assert!(
+        none.error().contains("there is no run third in"),
+        "{none:?}"
+    );
+    let results = report(&[&path, "--run", "one", "--format", "json"]).stdout;
+    assert_eq!(results.matches("\"run\"").count(), 1, "{results}");
+}
+
+#[test]
 fn doubts_of_both_profiles_are_told() {
     let scratch = Scratch::new("profiles-doubts");
     let doubted = ProfileLine {

@@ -9,6 +9,9 @@ pub struct ReportArgs {
     /// Records: files, or names of runs as `mpps records list` shows them
     #[arg(value_name = "RECORD", required = true)]
     pub records: Vec<PathBuf>,
+    /// One of their runs, by its name, or a cell of a campaign by its id; without this all of them
+    #[arg(long, value_name = "RUN")]
+    pub run: Option<String>,
     /// What to write
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "html")]
     pub format: ReportFormat,

@@ -5,7 +5,7 @@ use crate::args::{ReportArgs, ReportFormat, ShowRecordArgs};
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::{Context, Result, bail, ensure};
-use mpps_record::{ProfileLine, RUNS_ALIKE, Run, Terms, check_profiles};
+use mpps_record::{ProfileLine, RUNS_ALIKE, Records, Run, Terms, check_profiles};
 use mpps_report::{Gathered, Raw, Source, csv, markdown, openmetrics, page, profile};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -45,10 +45,10 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
         bail!("{output} is a record: name another file to write to (--output)");
     }
     if args.format == ReportFormat::Json {
-        return results(&args.records);
+        return results(args);
     }
     let source = |record: &PathBuf| match record_file::path(record) {
-        Ok(path) => source(&path, args.format),
+        Ok(path) => source(&path, args),
         // What is no record either is told with the other files that cannot be read.
         Err(error) => Source {
             name: record.display().to_string(),
@@ -171,12 +171,12 @@ fn stacks(all: &Gathered, text: fn(&[ProfileLine]) -> Option<String>) -> Result<
 }
 
 /// The results alone, as `mpps show --json` prints them, of one record after the other.
-fn results(records: &[PathBuf]) -> Result<Exit> {
+fn results(ReportArgs { records, run, .. }: &ReportArgs) -> Result<Exit> {
     let shown = |record: &PathBuf| {
         show::run(&ShowRecordArgs {
             what_if: None,
             record: record.clone(),
-            run: None,
+            run: run.clone(),
             json: true,
             verbose: false,
         })
@@ -185,6 +185,15 @@ fn results(records: &[PathBuf]) -> Result<Exit> {
     let errors = errors.map(|error| format!("{error:#}")).collect();
     fail_together(errors, records.len())?;
     Ok(Exit::Measured)
+}
+
+/// The runs of this name alone.
+fn only(mut records: Records, name: &str, path: &Path) -> Result<Records> {
+    let all: Vec<&Run> = records.runs.iter().collect();
+    let wanted = show::named(name, &all, path)?;
+    let wanted: Vec<String> = wanted.iter().map(|run| run.name.clone()).collect();
+    records.runs.retain(|run| wanted.contains(&run.name));
+    Ok(records)
 }
 
 /// Tells these errors, or ends with them where no file is without one.
@@ -196,10 +205,14 @@ fn fail_together(errors: Vec<String>, files: usize) -> Result<()> {
     Ok(())
 }
 
-/// Only a page has the file itself in it.
-fn source(path: &Path, format: ReportFormat) -> Source {
-    let records = mpps_record::read_to_report(path).map_err(|error| error.to_string());
-    let kept = records.is_ok() && format == ReportFormat::Html;
+/// Only a page of all runs has the file itself in it.
+fn source(path: &Path, args: &ReportArgs) -> Source {
+    let read = mpps_record::read_to_report(path).map_err(|error| error.to_string());
+    let records = read.and_then(|records| match &args.run {
+        Some(name) => only(records, name, path).map_err(|error| error.to_string()),
+        None => Ok(records),
+    });
+    let kept = records.is_ok() && args.format == ReportFormat::Html && args.run.is_none();
     let opened = path.to_owned();
     let is_file = path.metadata().is_ok_and(|file| file.is_file());
     let open = move || match is_file {

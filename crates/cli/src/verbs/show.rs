@@ -28,15 +28,12 @@ pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
     }
     let campaigns = CampaignRun::each(&all);
     let mut wanted = all.clone();
-    wanted.retain(|run| match &args.run {
-        Some(name) => *name == run.name || is_cell(name, run, &campaigns),
+    match &args.run {
+        Some(name) => wanted = named(name, &all, &path)?,
         // Runs of cells are rows of their campaign.
-        None => args.verbose || campaigns.iter().all(|campaign| !campaign.has(run)),
-    });
-    if let (Some(name), true) = (&args.run, wanted.is_empty()) {
-        let names: Vec<&str> = records.runs.iter().map(|run| run.name.as_str()).collect();
-        let (path, names) = (path.display(), names.join(", "));
-        bail!("--run: there is no run {name} in {path} (it has {names})");
+        None => {
+            wanted.retain(|run| args.verbose || campaigns.iter().all(|campaign| !campaign.has(run)))
+        }
     }
     if let Some(asked) = &args.what_if {
         what_if::show(&wanted, asked, args.json)?;
@@ -56,6 +53,22 @@ pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
         }
     }
     Ok(Exit::Measured)
+}
+
+/// The runs of this name, or those of a campaign's cell of this id.
+///
+/// # Errors
+/// There is none.
+pub(super) fn named<'a>(name: &str, all: &[&'a Run], path: &Path) -> Result<Vec<&'a Run>> {
+    let campaigns = CampaignRun::each(all);
+    let is_named = |run: &&Run| name == run.name || is_cell(name, run, &campaigns);
+    let wanted: Vec<&Run> = all.iter().copied().filter(is_named).collect();
+    if wanted.is_empty() {
+        let names: Vec<&str> = all.iter().map(|run| run.name.as_str()).collect();
+        let (path, names) = (path.display(), names.join(", "));
+        bail!("--run: there is no run {name} in {path} (it has {names})");
+    }
+    Ok(wanted)
 }
 
 /// Whether it is the run of a cell of this id.
