@@ -171,6 +171,9 @@ pub fn count(text: &str) -> Result<u64, String> {
         .ok_or("give a whole number, such as 1000, 10k or 4M".to_owned())
 }
 
+/// No machine has more.
+const CORES_MAX: u64 = 4096;
+
 /// What to predict: `freq=3.6GHz,cores=8,routes=2M`.
 pub fn what_if(text: &str) -> Result<WhatIf, String> {
     let mut asked = WhatIf::default();
@@ -193,6 +196,9 @@ pub fn what_if(text: &str) -> Result<WhatIf, String> {
         let place = count(value)?;
         if place == 0 {
             return Err(format!("{name}=0: give a place above 0"));
+        }
+        if axis == Axis::Cores && place > CORES_MAX {
+            return Err(format!("{name}={value}: give {CORES_MAX} CPUs at most"));
         }
         let length = u16::try_from(place).ok().and_then(FrameLen::new);
         if axis == Axis::Frame && length.is_none() {
@@ -295,6 +301,7 @@ mod tests {
             "freq=3",
             "freq=x",
             "cores=0",
+            "cores=4097",
             "cores=1,cores=2",
             "frame=1",
             "frame=9217",
