@@ -165,6 +165,8 @@ fn row(name: &str, router: Router) -> Option<Row> {
         "rx.cpumap" => Some((Stage::VirtualNic, "nic.cpumap")),
         "rx.veth" => Some((Stage::VirtualNic, "nic.veth")),
         "tx.veth" => Some((Stage::Exit, "exit.veth")),
+        // A bed's sockets are the generator's.
+        "lib.sock" => Some((Stage::Other, "other.genartefact")),
         _ => None,
     };
     if let Some((stage, substage)) = own {

@@ -275,6 +275,12 @@ fn stacks_are_placed_by_their_rules() {
             "pre.ip",
         ),
         ("default_idle;do_idle", Stage::Other, "other.idle"),
+        // The generator's buffer, whoever releases it.
+        (
+            "sock_wfree;skb_release_head_state;consume_skb;cpu_map_kthread_run",
+            Stage::Other,
+            "other.genartefact",
+        ),
         ("nobody_knows;this_either", Stage::Other, UNCLASSIFIED),
         ("_raw_spin_lock", Stage::Other, UNCLASSIFIED),
     ] {
@@ -299,6 +305,10 @@ fn a_host_has_no_stages_of_a_bed() {
             ["bpf_prog_0123456789abcdef_leave", "__dev_queue_xmit"],
             Stage::Tx,
         ),
+        (["sock_wfree", "skb_release_head_state"], Stage::Free),
+        // Who takes a frame over from its sender's socket releases no buffer.
+        (["sock_wfree", "ip_rcv_core"], Stage::Prerouting),
+        (["sock_wfree", "packet_sendmsg"], Stage::Other),
     ] {
         assert_eq!(place(&stack, Router::OfHost).stage, stage, "{stack:?}");
     }
