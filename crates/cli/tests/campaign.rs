@@ -182,6 +182,16 @@ fn a_wrong_plan_is_refused_with_its_place() {
             "at least two",
         ),
         (
+            &format!("{cell}settings = {{ ring_rx = \"4096\" }}"),
+            ":7:14: ",
+            "give cell a flags = \"--rx-ring 4096\"",
+        ),
+        (
+            &format!("{cell}settings = {{ tcp_early_demux = \"1\" }}"),
+            ":7:14: ",
+            "tcp_early_demux is inert here: needs frames of TCP: leave it out, or give cell a ",
+        ),
+        (
             &format!("{cell}variants = [{{ name = \"a\" }}]"),
             ":",
             "variants are of verb",

@@ -2,12 +2,10 @@
 
 use super::Wrong;
 use super::file::{Cell, Text};
+use super::planned::{On, planned};
 use super::script::SetUp;
 use crate::args::{Cli, TuneArgs, TuneVerb, Verb, one_line, typed_flags};
-use crate::plan::{
-    BedChoice, BurstPlan, ComparePlan, ExplainPlan, FibScalePlan, LatencyPlan, Plan, Planned,
-    SettingsPlan, SweepPlan, TrialPlan, loss,
-};
+use crate::plan::BedChoice;
 use crate::scratch::Scratch;
 use anyhow::{Context, Error, Result, bail, ensure};
 use clap::error::ErrorKind;
@@ -21,12 +19,6 @@ use std::path::PathBuf;
 const OWN: [&str; 6] = ["record", "json", "quiet", "verbose", "dry_run", "records"];
 /// A bed stands and goes in so long, about.
 const AROUND: Span = Span::from_millis(3_000);
-/// Trials of a search whose time is not limited, about.
-const SEARCH_TRIALS: usize = 12;
-/// Lower loads of a profile: a sweep over anything has one trial at each, all others as many as at overload.
-const LOWER_LOADS: usize = 4;
-/// Overload of a frame size without a search, about.
-const OVERLOAD: Span = Span::from_millis(10_000);
 
 /// A cell that can run.
 #[derive(Debug)]
@@ -38,7 +30,7 @@ pub struct Ready {
     /// Whether it needs a bed, and so root.
     pub on_bed: bool,
     /// What the set-up scripts do: name and text.
-    pub scripts: Vec<(PathBuf, String)>,
+    pub scripts: Vec<Script>,
     /// Names of its variants.
     pub variants: Vec<String>,
 }
@@ -78,31 +70,23 @@ pub fn check(
     if let Some(needs) = cell.needs_cpus.filter(|needs| *needs > has) {
         // What refuses the flags here may be the missing CPUs.
         let (beds, _) = planned(&verb, &words).unwrap_or_default();
-        for (set_up, bed) in set_ups.iter().zip(beds) {
-            set_up.script(&on_any_cpus(bed))?;
+        for (set_up, on) in set_ups.iter().zip(beds) {
+            set_up.script(&on.with_cpus(needs))?;
         }
         let why = format!("needs {needs} CPUs, the tester's included; this machine has {has}");
         return Ok(Err(why));
     }
     let (beds, _) = planned(&verb, &words).map_err(wrong)?;
-    let (mut scripts, mut paths) = (Vec::new(), Vec::new());
-    for ((set_up, bed), number) in set_ups.iter().zip(&beds).zip('a'..) {
-        let mut path = None;
-        if !set_up.is_empty() {
-            let text = set_up.script(bed)?;
-            let file = scratch.path(&format!("{}.{number}.sh", cell.id));
-            write(&file, &text).map_err(wrong)?;
-            scripts.push((file.clone(), text));
-            path = Some(file);
-        }
-        paths.push(path);
-    }
+    let scripts = write_scripts(cell, &beds, scratch)?;
+    let paths = scripts.iter();
+    let paths = paths.map(|script| script.as_ref().map(|(file, _)| file.clone()));
+    let paths: Vec<Option<PathBuf>> = paths.collect();
     let (verb, words) = typed(cell, &paths)
         .and_then(|typed| read(cell, &typed))
         .map_err(wrong)?;
     let (beds, about) = planned(&verb, &words).map_err(wrong)?;
-    for bed in &beds {
-        if let BedChoice::Own(wish) = bed {
+    for on in &beds {
+        if let BedChoice::Own(wish) = &on.bed {
             wish.on_this_machine().map_err(wrong)?;
         }
     }
@@ -114,10 +98,34 @@ pub fn check(
     Ok(Ok(Ready {
         arguments: arguments.collect(),
         about: about.plus(AROUND),
-        on_bed: !matches!(beds[..], [BedChoice::Simulated(_)]),
-        scripts,
+        on_bed: !beds
+            .iter()
+            .all(|on| matches!(on.bed, BedChoice::Simulated(_))),
+        scripts: scripts.into_iter().flatten().collect(),
         variants: variants.collect(),
     }))
+}
+
+/// A set-up script: its file and its text.
+type Script = (PathBuf, String);
+
+/// Writes the set-up scripts of a cell: one, or one for each variant; none where nothing is set up.
+fn write_scripts(
+    cell: &Cell,
+    beds: &[On],
+    scratch: &Scratch,
+) -> Result<Vec<Option<Script>>, Wrong> {
+    let set_ups = cell.set_ups().into_iter().zip(beds).zip('a'..);
+    let scripts = set_ups.map(|((set_up, on), number)| {
+        if set_up.is_empty() {
+            return Ok(None);
+        }
+        let text = set_up.script(on)?;
+        let file = scratch.path(&format!("{}.{number}.sh", cell.id));
+        write(&file, &text).map_err(|why| Wrong::new(&cell.id, why))?;
+        Ok(Some((file, text)))
+    });
+    scripts.collect()
 }
 
 impl Cell {
@@ -137,11 +145,14 @@ impl Cell {
 
     /// Its own, or those of its variants.
     fn set_ups(&self) -> Vec<SetUp<'_>> {
+        let cell = self.id.get_ref().as_str();
         let own = SetUp {
+            cell,
             settings: &self.settings,
             lines: self.setup.as_ref(),
         };
         let variants = self.variants.iter().map(|variant| SetUp {
+            cell,
             settings: &variant.settings,
             lines: variant.setup.as_ref(),
         });
@@ -149,17 +160,6 @@ impl Cell {
             [] => vec![own],
             _ => variants.collect(),
         }
-    }
-}
-
-/// The bed without the CPUs that its flags name.
-fn on_any_cpus(bed: BedChoice) -> BedChoice {
-    match bed {
-        BedChoice::Own(mut wish) => {
-            (wish.dut_cpus, wish.tester_cpus) = (None, None);
-            BedChoice::Own(wish)
-        }
-        other => other,
     }
 }
 
@@ -196,16 +196,14 @@ fn typed(cell: &Cell, scripts: &[Option<PathBuf>]) -> Result<Vec<String>> {
     for flags in [&cell.before, own, &cell.behind] {
         words.extend(shlex::split(flags).with_context(|| format!("a quote has no end: {flags}"))?);
     }
-    let set_up = |script: &Option<PathBuf>, flags: &str| -> Result<Option<String>> {
-        let Some(script) = script else {
-            return Ok(None);
-        };
+    let check = |script: &Option<PathBuf>, flags: &str| {
         ensure!(
-            !flags.contains("--dut-setup"),
+            script.is_none() || !flags.contains("--dut-setup"),
             "--dut-setup beside settings or setup: call the program in setup"
         );
-        let script = script.to_string_lossy();
-        Ok(Some(format!("--dut-setup={}", shlex::try_quote(&script)?)))
+        Ok(script
+            .as_ref()
+            .map(|file| file.to_string_lossy().into_owned()))
     };
     if cell.variants.is_empty() && cell.verb() == "compare" {
         // It cannot run, and the verb reads no flags without variants.
@@ -213,17 +211,18 @@ fn typed(cell: &Cell, scripts: &[Option<PathBuf>]) -> Result<Vec<String>> {
         return Ok(words);
     }
     if cell.variants.is_empty() {
-        let script = scripts
-            .first()
-            .map(|script| set_up(script, &words.join(" ")));
-        words.extend(script.transpose()?.flatten());
+        let script = scripts.first().unwrap_or(&None);
+        let script = check(script, &words.join(" "))?;
+        words.extend(script.map(|script| format!("--dut-setup={script}")));
         return Ok(words);
     }
     let flags = ["--a", "--b"].into_iter().chain(std::iter::repeat("--c"));
     for ((variant, script), flag) in cell.variants.iter().zip(scripts).zip(flags) {
         let own = variant.flags.as_ref().map_or("", |flags| flags.get_ref());
-        let script = set_up(script, own)?.unwrap_or_default();
-        let set_up = format!("{own} {script}");
+        let set_up = match check(script, own)? {
+            Some(script) => format!("{own} --dut-setup={}", shlex::try_quote(&script)?),
+            None => own.to_owned(),
+        };
         let set_up = match set_up.trim() {
             "" => "none",
             set_up => set_up,
@@ -274,92 +273,6 @@ fn read(cell: &Cell, typed: &[String]) -> Result<(Verb, Vec<OsString>)> {
     let mut words: Vec<OsString> = names.iter().map(OsString::from).collect();
     words.extend(typed_flags(command.get_arguments(), of_verb));
     Ok((Cli::from_arg_matches(&matches)?.verb, words))
-}
-
-/// What a verb plans: its beds, and about how long it measures on them.
-fn planned(verb: &Verb, typed: &[OsString]) -> Result<(Vec<BedChoice>, Span)> {
-    let (bed, sizes, each) = match verb {
-        Verb::Throughput(args) => {
-            let Planned { bed, offer, .. } = Plan::new(args)?;
-            let measurement = offer.measurement;
-            let unlimited = times(SEARCH_TRIALS, measurement.search.final_trial());
-            let each = measurement.budget.unwrap_or(unlimited);
-            (bed, measurement.sizes.len(), each)
-        }
-        Verb::Trial(args) => {
-            let plan = TrialPlan::new(args)?;
-            let (offer, trials) = (plan.offer, args.trials as usize);
-            let each = times(offer.loads.len() * trials, offer.time);
-            (plan.bed, offer.sizes.len(), each)
-        }
-        Verb::Loss(args) => {
-            let (Planned { bed, offer, .. }, lasting) = loss(args)?;
-            let loads = times(offer.shares().count(), offer.time());
-            let each = match lasting {
-                Some(lasting) => lasting.lasts.plus(lasting.after()).plus(OVERLOAD),
-                None => offer.measurement.budget.unwrap_or(loads),
-            };
-            (bed, offer.measurement.sizes.len(), each)
-        }
-        Verb::Latency(args) => {
-            let Planned { bed, offer, .. } = LatencyPlan::new(args)?;
-            let search = Some(args.budget).filter(|_| offer.searches());
-            let loads = times(2 * offer.loads.len(), offer.time);
-            let each = loads.plus(search.unwrap_or_default());
-            (bed, offer.measurement.sizes.len(), each)
-        }
-        Verb::BackToBack(args) => {
-            let Planned { bed, offer, .. } = BurstPlan::new(args)?;
-            let unlimited = times(args.repeat as usize, args.time).plus(OVERLOAD);
-            let each = args.budget.unwrap_or(unlimited);
-            (bed, offer.measurement.sizes.len(), each)
-        }
-        Verb::Explain(args) => {
-            ensure!(
-                args.cpus.is_none(),
-                "--cpus looks at this host: it is no cell"
-            );
-            let trials = args.trials() as usize;
-            let short = times(2 * trials + LOWER_LOADS, args.time);
-            let whole = times((2 + LOWER_LOADS) * trials, args.time).plus(OVERLOAD);
-            if args.sweep.is_some() || args.paper_tables {
-                let plan = SweepPlan::new(args)?;
-                let time = if args.paper_tables { whole } else { short };
-                (plan.bed, plan.offer.swept.steps.len() + 1, time)
-            } else {
-                let (Planned { bed, offer, .. }, _) = ExplainPlan::new(args, typed)?;
-                (bed, offer.offer.sizes.len(), whole)
-            }
-        }
-        Verb::Compare(args) => {
-            let variants = ComparePlan::new(args, typed)?.variants.into_iter();
-            let beds = variants.map(|variant| BedChoice::Own(variant.bed));
-            return Ok((beds.collect(), args.budget));
-        }
-        Verb::FibScale(args) => {
-            let Planned { bed, offer, .. } = FibScalePlan::new(args)?;
-            let measured = &offer.scale.throughput;
-            let search = measured.budget.filter(|_| offer.scale.search);
-            let count = offer.points.len() * measured.sizes.len();
-            (bed, count, search.unwrap_or(OVERLOAD))
-        }
-        Verb::Tune(args) => settings(args, typed)?,
-        _ => bail!("no verb of a cell"),
-    };
-    Ok((vec![bed], times(sizes, each)))
-}
-
-/// What `mpps tune measure` plans: one frame size.
-fn settings(tune: &TuneArgs, typed: &[OsString]) -> Result<(BedChoice, usize, Span)> {
-    let TuneVerb::Measure(args) = &tune.verb else {
-        bail!("no verb of a cell");
-    };
-    let Planned { bed, offer, .. } = Planned::<SettingsPlan>::new(args, typed)?;
-    Ok((bed, 1, offer.measured.how.budget))
-}
-
-fn times(count: usize, each: Span) -> Span {
-    Span::from_nanos(each.as_nanos().saturating_mul(count as u64))
 }
 
 /// Writes a set-up script.

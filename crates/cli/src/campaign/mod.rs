@@ -2,6 +2,7 @@
 
 mod check;
 mod file;
+mod planned;
 mod resume;
 mod script;
 

@@ -116,7 +116,7 @@ fn lacking(needs: &str) -> String {
 ///
 /// # Errors
 /// Why not.
-pub(super) fn check_front(row: &Row, bed: &BedPlan) -> Result<(), Unmeasured> {
+fn check_front(row: &Row, bed: &BedPlan) -> Result<(), Unmeasured> {
     let front = bed.nic.name();
     let why = match &row.fronts[..] {
         [] if row.needs.is_empty() => "no bed's frames meet it".to_owned(),
@@ -131,7 +131,7 @@ pub(super) fn check_front(row: &Row, bed: &BedPlan) -> Result<(), Unmeasured> {
 ///
 /// # Errors
 /// Why not.
-pub(super) fn check_switch(row: &Row, reach: Reach) -> Result<(), Unmeasured> {
+fn check_switch(row: &Row, reach: Reach) -> Result<(), Unmeasured> {
     let not = |why: &str| Err(Unmeasured::NotSwitched(why.to_owned()));
     if !row.bed_on.is_empty() || row.beds().is_some() {
         return Ok(());

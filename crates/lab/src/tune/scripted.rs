@@ -1,9 +1,8 @@
 //! A setting of the catalogue as a part of a set-up script, for a bed that does not stand yet.
 
-use super::measurable::{Reach, Unmeasured, check_front, check_switch};
+use super::measurable::{Ground, Unmeasured, check};
 use super::place::{level_at, places_at};
-use super::toggle::commands;
-use crate::bed::BedPlan;
+use super::toggle::{TAP, commands};
 use mpps_linux::setting::Setting;
 use mpps_method::tune::Row;
 
@@ -26,7 +25,7 @@ pub enum Step {
 pub fn check_value(row: &'static Row, value: &str) -> Result<(), String> {
     let levels = row.levels();
     let is_number = |text: &&str| text.parse::<i64>().is_ok();
-    if commands(row).is_some() {
+    if commands(row).or(row.beds()).is_some() {
         return match levels.contains(&value) {
             true => Ok(()),
             false => Err(format!("give {}", levels.join(" or "))),
@@ -51,11 +50,14 @@ pub fn check_value(row: &'static Row, value: &str) -> Result<(), String> {
 /// "; ".
 ///
 /// # Errors
-/// Why it cannot have it.
-pub fn steps(row: &'static Row, value: &str, plan: &BedPlan) -> Result<Vec<Step>, Unmeasured> {
-    check_front(row, plan)?;
-    check_switch(row, Reach::Router)?;
+/// Why it cannot have it, or why it would not act there.
+pub fn steps(row: &'static Row, value: &str, at: &Ground<'_>) -> Result<Vec<Step>, Unmeasured> {
+    check(row, at)?;
     if let Some([on, _]) = commands(row) {
+        if on == TAP {
+            let why = "a script cannot hold a packet socket open: see mpps tune measure";
+            return Err(Unmeasured::NotSwitched(why.to_owned()));
+        }
         let is_bare = row.levels().first() == Some(&value);
         return Ok(if is_bare {
             Vec::new()
@@ -64,10 +66,10 @@ pub fn steps(row: &'static Row, value: &str, plan: &BedPlan) -> Result<Vec<Step>
         });
     }
     let values: Vec<&str> = value.split("; ").collect();
-    let places = places_at(row, &PORTS.map(str::to_owned), plan);
+    let places = places_at(row, &PORTS.map(str::to_owned), at.bed);
     let steps = places.iter().map(|place| {
         let value = values.get(place.template).or(values.last());
-        Some(Step::Write(place.setting()?, level_at(value?, plan)))
+        Some(Step::Write(place.setting()?, level_at(value?, at.bed)))
     });
     let steps: Option<Vec<Step>> = steps.collect();
     steps.ok_or_else(|| Unmeasured::NotSwitched("is nothing that mpps writes".to_owned()))
@@ -75,8 +77,10 @@ pub fn steps(row: &'static Row, value: &str, plan: &BedPlan) -> Result<Vec<Step>
 
 #[cfg(test)]
 mod tests {
+    use super::super::measurable::Reach;
     use super::*;
-    use crate::bed::{CpuSplit, DutPlan, Front, Interfaces, RssKey};
+    use crate::bed::{BedPlan, CpuSplit, DutPlan, Front, Interfaces, RssKey};
+    use crate::traffic::{ReceiverPlace, Traffic};
     use mpps_method::tune::named;
 
     fn plan() -> BedPlan {
@@ -95,8 +99,19 @@ mod tests {
         }
     }
 
+    fn made_at(id: &str, value: &str, bed: &BedPlan) -> Result<Vec<Step>, Unmeasured> {
+        let at = Ground {
+            bed,
+            traffic: &Traffic::default(),
+            receiver: Some(ReceiverPlace::Exit),
+            is_named: true,
+            reach: Reach::Router,
+        };
+        steps(named(id)[0], value, &at)
+    }
+
     fn made(id: &str, value: &str) -> Result<Vec<Step>, Unmeasured> {
-        steps(named(id)[0], value, &plan())
+        made_at(id, value, &plan())
     }
 
     #[test]
@@ -138,8 +153,10 @@ mod tests {
 
     #[test]
     fn cpus_of_the_router_are_a_mask() {
-        let made = made("rps_cpus", "{dut}").expect("steps");
-        let mask = plan().cpus.dut_set().mask();
+        let mut plan = plan();
+        plan.cpus.dut = vec![2, 5];
+        let made = made_at("rps_cpus", "{dut}", &plan).expect("steps");
+        let mask = plan.cpus.dut_set().mask();
         let is_mask = |step: &Step| matches!(step, Step::Write(_, value) if *value == mask);
         assert!(made.len() >= 2 && made.iter().all(is_mask), "{made:?}");
     }
@@ -165,5 +182,28 @@ mod tests {
     fn a_setting_of_the_whole_machine_is_refused() {
         let why = made("irq_affinity", "0").expect_err("no NIC");
         assert!(matches!(why, Unmeasured::Inert(_)), "{why:?}");
+    }
+
+    /// As of `mpps tune measure --only`.
+    #[test]
+    fn what_cannot_act_on_such_a_bed_is_refused() {
+        for (id, value, said) in [
+            ("tcp_early_demux", "1", "needs frames of TCP"),
+            ("ip6_proxy_ndp", "1", "needs frames of IPv6"),
+            ("root_qdisc", "pfifo_fast", "needs --receiver port"),
+            ("ip_forward", "0", "the bed sets it"),
+        ] {
+            let why = made(id, value).expect_err(id);
+            assert_eq!(why, Unmeasured::Inert(said.to_owned()), "{id}");
+        }
+        let mut plan = plan();
+        plan.cpus.dut = vec![2];
+        let why = made_at("rps_cpus", "3", &plan).expect_err("one CPU");
+        assert!(
+            format!("{why:?}").contains("a DUT of several CPUs"),
+            "{why:?}"
+        );
+        let why = made("packet_taps", "one whose filter takes nothing").expect_err("a socket");
+        assert!(format!("{why:?}").contains("packet socket"), "{why:?}");
     }
 }

@@ -18,7 +18,7 @@ const PLACEBO_LEVEL: &str = "61";
 /// Before the name of a program that is not there.
 const NO_TOOL: &str = "no ";
 /// In place of a command: a packet socket at the incoming port, whose filter takes nothing.
-const TAP: &str = "tap";
+pub(super) const TAP: &str = "tap";
 
 /// Why there is no switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -339,7 +339,7 @@ fn levels_of(changes: &[(String, SettingChange)]) -> Result<[String; 2], String>
 }
 
 /// The setting that has to be on at both levels.
-fn with(row: &Row) -> Option<&'static Row> {
+pub fn with(row: &Row) -> Option<&'static Row> {
     CATALOGUE.iter().find(|other| other.id == row.bed_with)
 }
 
