@@ -382,6 +382,13 @@ impl SettingEffect {
         screened.finding == Finding::Different && !is_alike
     }
 
+    /// What is told of it: the difference of its own turns, where they confirmed that of a screen.
+    #[must_use]
+    pub fn told_difference(&self) -> Option<&Difference> {
+        let own = self.confirmed.as_ref().filter(|own| own.has_interval());
+        own.or(self.difference.as_ref())
+    }
+
     /// Its name with its levels: ``rp_filter `0` against `1` ``.
     #[must_use]
     pub fn title(&self) -> String {

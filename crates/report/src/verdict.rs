@@ -10,7 +10,7 @@ use crate::row::Row;
 use crate::stage::is_beds;
 use mpps_record::{
     Check, Difference, Finding, Interval, Looked, ResultLine, Run, Statement, SweepPoint,
-    TrialLine, is_same_distance,
+    TrialLine, is_same_distance, is_same_speed,
 };
 use std::fmt;
 
@@ -203,9 +203,7 @@ fn setting_change(
     if !line.can_tell(effect) {
         return Err(line.finding(effect));
     }
-    let own = effect.confirmed.as_ref().filter(|own| own.has_interval());
-    let difference = own.or(effect.difference.as_ref());
-    let value = change(difference.ok_or("nothing was compared")?)?;
+    let value = change(effect.told_difference().ok_or("nothing was compared")?)?;
     let (measured, name) = ([&effect.from, &effect.to], effect.title());
     let value = match levels {
         Some([from, to]) if measured == [to, from] => exchanged(value),
@@ -278,17 +276,11 @@ fn evenness(results: &[ResultLine]) -> Result<Interval<f64>, String> {
     if rates.len() < 2 {
         return Err("the run has fewer than two frame sizes".to_owned());
     }
-    let distances = rows
-        .iter()
-        .filter_map(|row| row.overload.max_forwarding_cpu_distance_ns);
-    let (near, far) = distances.fold((f64::MAX, 0.0_f64), |(near, far), one| {
-        (near.min(one), far.max(one))
+    let states = rows.iter().map(|row| {
+        let at = &row.overload;
+        (at.max_forwarding_cpu_distance_ns, at.max_forwarding_work_ns)
     });
-    if far > 0.0 && !is_same_distance(near, far) {
-        return Err(format!(
-            "the CPUs were {near:.0} to {far:.0} ns apart, which changes the rate too"
-        ));
-    }
+    check_states("rate", states)?;
     let least = |end: fn(&Interval<f64>) -> f64| rates.iter().map(end).fold(f64::MAX, f64::min);
     let most = |end: fn(&Interval<f64>) -> f64| rates.iter().map(end).fold(0.0, f64::max);
     Ok(Interval {
@@ -296,6 +288,28 @@ fn evenness(results: &[ResultLine]) -> Result<Interval<f64>, String> {
         median: least(|of| of.median) / most(|of| of.median),
         high: (least(|of| of.high) / most(|of| of.low)).min(1.0),
     })
+}
+
+/// Refuses what was measured in different states of the machine: CPU distance and fixed work, ns, where they were timed.
+/// They change the rate or the cost, so the number is not the claim's alone.
+fn check_states(
+    of: &str,
+    states: impl Iterator<Item = (Option<f64>, Option<f64>)>,
+) -> Result<(), String> {
+    let (distances, works): (Vec<_>, Vec<_>) = states.unzip();
+    let ends = |all: &[Option<f64>]| {
+        let timed = || all.iter().flatten().copied();
+        timed().reduce(f64::min).zip(timed().reduce(f64::max))
+    };
+    match (ends(&distances), ends(&works)) {
+        (Some((near, far)), _) if !is_same_distance(near, far) => Err(format!(
+            "the CPUs were {near:.0} to {far:.0} ns apart, which changes the {of} too"
+        )),
+        (_, Some((fast, slow))) if !is_same_speed(fast, slow) => Err(format!(
+            "fixed work took the router's CPU {fast:.0} to {slow:.0} ns, which changes the {of} too"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The points of a sweep at the least and at the greatest place of its axis.
@@ -309,21 +323,20 @@ struct Ends<'a> {
 impl<'a> Ends<'a> {
     fn new(run: &'a Run) -> Result<Self, String> {
         let sweep = run.sweeps.first().ok_or("the run has no sweep")?;
-        let points = || sweep.points.iter();
-        let by_place = |one: &&SweepPoint, other: &&SweepPoint| one.value.total_cmp(&other.value);
-        let ends = points().min_by(by_place).zip(points().max_by(by_place));
-        let (first, last) = ends.ok_or("the sweep has no point")?;
+        // Of several points at an end one in the common state of the machine, if there is one.
+        let end = |sign: f64| {
+            let by_place = |one: &&SweepPoint, other: &&SweepPoint| {
+                let places = (sign * one.value).total_cmp(&(sign * other.value));
+                places.then(one.other_state.cmp(&other.other_state))
+            };
+            sweep.points.iter().min_by(by_place)
+        };
+        let (first, last) = end(1.0).zip(end(-1.0)).ok_or("the sweep has no point")?;
         if first.value >= last.value {
             return Err("the sweep has one place only".to_owned());
         }
-        let [near, far] = [first, last].map(|point| distance(run, point));
-        if let (Some(near), Some(far)) = (near, far)
-            && !is_same_distance(near, far)
-        {
-            return Err(format!(
-                "the CPUs were {near:.0} ns apart at the first point and {far:.0} ns at the last, which changes the cost too"
-            ));
-        }
+        let states = [first, last].map(|point| (distance(run, point), point.load.work_ns));
+        check_states("cost", states.into_iter())?;
         let drift = 1.0 + sweep.drift_ratio.unwrap_or(0.0).abs();
         Ok(Self { first, last, drift })
     }

@@ -267,15 +267,38 @@ fn evenness_takes_the_intervals_of_all_rates() {
     let (verdict, why) = of(980_000, 10_000, ForwardingLimit::Tester);
     assert_eq!(verdict, Verdict::CannotTell);
     assert_eq!(why, "1518 B: the rate is only a bound");
-    let mut apart = forwarded("64", 1_000_000, 10_000, ForwardingLimit::RouterCpu);
-    apart.overload.max_forwarding_cpu_distance_ns = Some(70.0);
-    let mut run = Run::new("run");
-    run.results = vec![apart.clone(), apart];
-    run.results[1].frame = "1518".to_owned();
-    run.results[1].overload.max_forwarding_cpu_distance_ns = Some(310.0);
-    let why = judge(&line, Some(&run));
-    let words = "the CPUs were 70 to 310 ns apart, which changes the rate too";
-    assert_eq!(why, (Verdict::CannotTell, words.to_owned()));
+}
+
+/// The second set of works is that of cell 6.1.3 in `bench/runs/2026-11-28-xeon-vm-2cpu/campaign-thesis-2015`.
+#[test]
+fn sizes_in_different_states_decide_nothing() {
+    let line = cell(check(Looked::RateEvenness, Some(0.9), None));
+    let of = |distances: [f64; 2], works: [f64; 2]| {
+        let mut run = Run::new("run");
+        for (size, place) in ["64", "1518"].into_iter().zip(0..) {
+            let mut result = forwarded(size, 1_000_000, 10_000, ForwardingLimit::RouterCpu);
+            result.overload.max_forwarding_cpu_distance_ns = Some(distances[place]);
+            result.overload.max_forwarding_work_ns = Some(works[place]);
+            run.results.push(result);
+        }
+        judge(&line, Some(&run))
+    };
+    for (distances, works, words) in [
+        (
+            [70.0, 310.0],
+            [215.0, 215.0],
+            "the CPUs were 70 to 310 ns apart, which changes the rate too",
+        ),
+        (
+            [392.5, 355.5],
+            [367.0, 215.0],
+            "fixed work took the router's CPU 215 to 367 ns, which changes the rate too",
+        ),
+    ] {
+        let words = words.to_owned();
+        assert_eq!(of(distances, works), (Verdict::CannotTell, words));
+    }
+    assert_eq!(of([392.5, 355.5], [234.0, 215.0]).0, Verdict::Holds);
 }
 
 fn part(name: &str, ns: Interval<f64>) -> PartCost {
@@ -335,10 +358,26 @@ fn of_many_stages_the_worst_decides() {
 }
 
 #[test]
-fn ends_of_a_sweep_at_two_distances_tell_nothing() {
+fn ends_of_a_sweep_in_two_states_tell_nothing() {
     let line = cell(check(Looked::StageGrowth("RX".to_owned()), None, Some(1.1)));
     let mut run = swept([&[("RX", 120.0)], &[("RX", 121.0)]]);
     assert_eq!(judge(&line, Some(&run)).0, Verdict::Holds);
+    let mut slower = run.clone();
+    for (point, ns) in slower.sweeps[0].points.iter_mut().zip([339.0, 275.0]) {
+        point.load.work_ns = Some(ns);
+    }
+    let words = "fixed work took the router's CPU 275 to 339 ns, which changes the cost too";
+    let judged = judge(&line, Some(&slower));
+    assert_eq!(judged, (Verdict::CannotTell, words.to_owned()));
+    let mut again = slower.sweeps[0].points[0].clone();
+    again.load.work_ns = Some(275.0);
+    slower.sweeps[0].points[0].other_state = true;
+    slower.sweeps[0].points.push(again);
+    assert_eq!(
+        judge(&line, Some(&slower)).0,
+        Verdict::Holds,
+        "measured again"
+    );
     let golden = include_bytes!("../../../record/tests/golden/run.jsonl");
     let golden = read(&golden[..]).expect("from memory");
     for (trial, ns) in [(64, 60), (1518, 320)] {
@@ -352,7 +391,7 @@ fn ends_of_a_sweep_at_two_distances_tell_nothing() {
     let (verdict, why) = judge(&line, Some(&run));
     assert_eq!(verdict, Verdict::CannotTell);
     assert!(
-        why.contains("60 ns apart at the first point and 320 ns at the last"),
+        why.contains("the CPUs were 60 to 320 ns apart, which changes the cost"),
         "{why}"
     );
 }
