@@ -107,6 +107,22 @@ fn without_permission_nothing_is_changed() {
     assert!(unknown.error().contains("near: rp_filter"), "{unknown:?}");
 }
 
+/// Nothing that stays is as advised for that alone.
+#[test]
+fn what_cannot_change_is_not_called_as_advised() {
+    if !privileged() {
+        return;
+    }
+    let netns = Netns::new("stays");
+    let words = "tune apply --profile router --dry-run --only lro --netns";
+    let words: Vec<&str> = words.split(' ').chain([netns.0.as_str()]).collect();
+    let dry = run(&mut mpps(&words));
+    ok(&dry);
+    assert!(dry.stdout.contains("Not changed (1)"), "{dry:?}");
+    let end = "\nThere is nothing to change here.\n";
+    assert!(dry.stdout.ends_with(end), "{dry:?}");
+}
+
 #[test]
 fn commands_and_script_do_what_apply_does() {
     if !privileged() {

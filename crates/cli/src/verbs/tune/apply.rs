@@ -34,6 +34,8 @@ pub fn apply(args: &ApplyArgs) -> Result<Exit> {
         terminal::out(&terminal::settings_planned(&plan, netns));
         terminal::out(&terminal::files_planned(&plan, &applied.files));
         terminal::out(&match count {
+            // Those that stay are told above, with the reason.
+            0 if !plan.left_out.is_empty() => "\nThere is nothing to change here.\n".to_owned(),
             0 => "\nAll settings are as advised: there is nothing to change.\n".to_owned(),
             _ => format!("\nNothing was changed: {count} settings would be.\n"),
         });
