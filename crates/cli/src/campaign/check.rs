@@ -1,9 +1,9 @@
 //! A cell as its verb reads it: its flags, its plan, and about how long it takes.
 
-use super::Wrong;
 use super::file::{Cell, Text};
 use super::planned::{On, planned};
 use super::script::SetUp;
+use super::{Wrong, is_plain};
 use crate::args::{Cli, TuneArgs, TuneVerb, Verb, one_line, typed_flags};
 use crate::plan::BedChoice;
 use crate::scratch::Scratch;
@@ -12,6 +12,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Command, CommandFactory, FromArgMatches};
 use mpps_method::Span;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -46,6 +47,7 @@ pub fn check(
     allow_system_changes: bool,
 ) -> Result<Result<Ready, String>, Wrong> {
     cell.claim()?;
+    cell.check_published(None)?;
     let set_ups = cell.set_ups();
     set_ups.iter().try_for_each(|set_up| set_up.check())?;
     check_variants(cell)?;
@@ -89,7 +91,9 @@ pub fn check(
         if let BedChoice::Own(wish) = &on.bed {
             wish.on_this_machine().map_err(wrong)?;
         }
+        on.check_files().map_err(wrong)?;
     }
+    cell.check_published(beds.first().map(|on| &*on.sizes))?;
     let arguments = words.iter().map(|word| word.to_string_lossy().into_owned());
     let variants = cell
         .variants
@@ -166,6 +170,17 @@ impl Cell {
 /// Refuses variants of other verbs, and a comparison without them.
 fn check_variants(cell: &Cell) -> Result<(), Wrong> {
     let place = |text: &Option<Text>| text.as_ref().map_or(cell.id.span(), Text::span);
+    let mut names = BTreeSet::new();
+    for variant in &cell.variants {
+        is_plain(&variant.name, "._-+")?;
+        if !names.insert(variant.name.get_ref()) {
+            let why = format!(
+                "two variants are called \"{}\": give another name",
+                variant.name
+            );
+            return Err(Wrong::new(&variant.name, why));
+        }
+    }
     match (cell.verb(), &cell.variants[..]) {
         ("compare", [_, _, ..]) => {
             if let Some(setting) = cell.settings.keys().next().or(cell.setup.as_ref()) {

@@ -1,11 +1,13 @@
 //! The file of a plan: TOML to cells. A grid becomes a cell for each combination of its axes.
 
 use super::Wrong;
+use mpps_method::FrameSpec;
 use mpps_method::stage::{Cause, Stage};
 use mpps_method::tune::CATALOGUE;
 use mpps_record::{Check, Looked, Statement};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use toml::Spanned;
 
 /// A text with its place in the file.
@@ -113,8 +115,8 @@ pub(super) struct Variant {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Figure {
-    frame: String,
-    frames_per_s: f64,
+    frame: Text,
+    frames_per_s: Spanned<f64>,
     told: String,
 }
 
@@ -278,11 +280,46 @@ impl Cell {
     pub fn published(&self) -> Vec<mpps_record::Published> {
         let figures = self.published.iter();
         let figures = figures.map(|figure| mpps_record::Published {
-            frame: figure.frame.clone(),
-            frames_per_s: figure.frames_per_s,
+            frame: figure.frame.get_ref().clone(),
+            frames_per_s: *figure.frames_per_s.get_ref(),
             told: figure.told.clone(),
         });
         figures.collect()
+    }
+
+    /// Refuses published figures that are no rate, or of a size that it does not measure, where its sizes are known.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub(super) fn check_published(&self, measured: Option<&[FrameSpec]>) -> Result<(), Wrong> {
+        for Figure {
+            frame,
+            frames_per_s,
+            ..
+        } in &self.published
+        {
+            let fps = *frames_per_s.get_ref();
+            if !(fps > 0.0 && fps.is_finite()) {
+                let why = format!("frames_per_s = {fps}: give frames/s above 0");
+                return Err(Wrong::new(frames_per_s, why));
+            }
+            let wrong =
+                |why: &dyn Display| Wrong::new(frame, format!("frame = \"{frame}\": {why}"));
+            let sizes = FrameSpec::parse_list(frame.get_ref()).map_err(|why| wrong(&why))?;
+            // A record has a size as its plan writes it, and a figure stands beside the size of the same words.
+            let known: Vec<String> = measured
+                .unwrap_or(&sizes)
+                .iter()
+                .map(FrameSpec::to_string)
+                .collect();
+            if !known.contains(frame.get_ref()) {
+                let known = known.join(" or ");
+                return Err(wrong(&format!(
+                    "the cell measures {known}: give one of these"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The claim that it tests, as a record has it.

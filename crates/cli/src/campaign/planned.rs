@@ -6,13 +6,15 @@ use crate::plan::{
     Plan, Planned, SettingsPlan, SweepPlan, TrialPlan, loss,
 };
 use crate::record::Job;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::routes::Origin;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
 use mpps_method::{FrameSpec, Span};
 use std::ffi::OsString;
+use std::fs::File;
 
 /// Trials of a search whose time is not limited, about.
 const SEARCH_TRIALS: usize = 12;
@@ -56,6 +58,27 @@ impl On {
         }
         self.dut_cpus = Some(cpus);
         self
+    }
+
+    /// Refuses files of routes that cannot be read. Their content is for the cell: a large table takes time.
+    pub(super) fn check_files(&self) -> Result<()> {
+        let Some(routes) = &self.routes else {
+            return Ok(());
+        };
+        let table = match &routes.origin {
+            Origin::File(file) => Some(("--table", file)),
+            _ => None,
+        };
+        let changes = routes.route_changes.as_ref();
+        let changes = changes.map(|changes| ("--route-changes", &changes.file));
+        for (flag, file) in table.into_iter().chain(changes) {
+            ensure!(
+                file.as_os_str() != "-",
+                "{flag} -: a cell has no standard input; name a file"
+            );
+            File::open(file).with_context(|| format!("{flag}: open {}", file.display()))?;
+        }
+        Ok(())
     }
 }
 
