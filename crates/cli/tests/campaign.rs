@@ -325,6 +325,25 @@ fn a_dry_run_shows_each_command_and_no_more() {
             "{line}: {ended:?}"
         );
     }
+    // Those of bench/runs/2026-11-28-xeon-vm-2cpu/campaign-tum-2015 took 612 s and 82 s, and all 922 s.
+    let ended = run(&mut mpps(&[
+        "campaign",
+        "run",
+        "tum-2015",
+        "--dry-run",
+        "--quick",
+    ]));
+    for line in [
+        "tables: tables I to V: 4 frame sizes, then 256 to 1 048 576 flows (about 9 min)",
+        "over-sizes: stages over frame sizes (about 93 s)",
+    ] {
+        let told = ended.stdout.lines().any(|shown| shown == line);
+        assert!(told, "{line}: {ended:?}");
+    }
+    assert!(
+        ended.stdout.ends_with("cells run, about 14 min\n"),
+        "{ended:?}"
+    );
     let ended = run(&mut mpps(&[
         "campaign", "run", "smoke", "--only", "rp-filtr",
     ]));

@@ -17,7 +17,7 @@ fn a_plan_says_what_will_be_profiled() {
         "frame sizes  64",
         "4 trials of 500 ms at saturation",
         "500 ns burnt",
-        "time         about 10 s\n",
+        "time         about 23 s\n",
     ] {
         assert!(ended.stdout.contains(part), "{part}: {ended:?}");
     }
@@ -45,7 +45,7 @@ fn two_set_ups_that_take_turns_are_planned() {
         "4 pairs of sampled trials of 1 s at saturation, one of each set-up, burnt a frame: 500 ns and 0 ns",
         "variant      true\n",
         "variant      spin\n",
-        "time         about 8 s\n",
+        "time         about 12 s\n",
     ] {
         let told = ended.stdout.replace("\n             ", " ");
         assert!(told.contains(part), "{part}: {ended:?}");

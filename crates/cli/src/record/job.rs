@@ -6,8 +6,8 @@ use crate::words::rule;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::back_to_back::BurstPlan;
 use mpps_lab::jobs::compare::ComparePlan;
-use mpps_lab::jobs::explain::ExplainPlan;
 use mpps_lab::jobs::explain::sweep::SweepPlan;
+use mpps_lab::jobs::explain::{ExplainPlan, IN_TURNS};
 use mpps_lab::jobs::fib_scale::ScalePlan;
 use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::jobs::lasting::{LastingPlan, Overload};
@@ -48,17 +48,25 @@ pub struct Job<'a> {
     pub plan: Plan,
 }
 
-/// Total time of `mpps explain`, in trial lengths for each trial at saturation; from committed runs.
-const TURN: u64 = 5;
-/// The same of a pair of set-ups.
+/// Trials of `mpps explain` for each that is sampled at saturation: with and without the sampler, through the router and
+/// through a wire, and two lower loads.
+const TURN: u64 = 6;
+/// The same of a scenario of the paper: no wire, and one trial at all that the tester can offer.
+const SCENARIO: u64 = 5;
+/// The same of a point of a sweep, and of a pair of set-ups.
 const PAIR: u64 = 2;
-/// The same of a point of a sweep.
-const POINT: u64 = 4;
+/// The time of `mpps explain`, divided by that of its trials: pauses, and void trials that are repeated. From committed
+/// runs.
+const REPEATED: f64 = 1.4;
+/// Points of a sweep, divided by its places: those that met another state of the machine are measured again. From committed
+/// runs on shared machines.
+const POINTS: f64 = 1.6;
 
-/// How long so many points or sizes take, about.
-fn lasts(offer: &FixedLoadPlan, points: usize, each: u64) -> Span {
-    let trials = u64::from(offer.trials) * each * points as u64;
-    Span::from_nanos(offer.time.as_nanos().saturating_mul(trials))
+/// How long so many points or sizes take, about: so many trials for each at saturation, and one in which loads take turns,
+/// if any does.
+fn lasts(offer: &FixedLoadPlan, points: f64, each: u64, in_turns: Span) -> Span {
+    let turn = offer.time.as_secs_f64() * each as f64 + in_turns.as_secs_f64();
+    Span::from_secs_f64(f64::from(offer.trials) * turn * points * REPEATED)
 }
 
 impl<'a> Job<'a> {
@@ -221,7 +229,7 @@ impl<'a> Job<'a> {
                 "{} trials of {} at saturation with the sampler and without it in turns, then lower loads{burnt}",
                 offer.trials, offer.time
             ),
-            lasts: Some(lasts(offer, offer.sizes.len(), TURN)),
+            lasts: Some(lasts(offer, offer.sizes.len() as f64, TURN, IN_TURNS)),
             ..Self::trial(offer)
         }
     }
@@ -239,7 +247,7 @@ impl<'a> Job<'a> {
                 "{} pairs of sampled trials of {} at saturation, one of each set-up{both}",
                 offer.trials, offer.time
             ),
-            lasts: Some(lasts(offer, 1, PAIR)),
+            lasts: Some(lasts(offer, 1.0, PAIR, Span::ZERO)),
             ..Self::explain(plan)
         }
     }
@@ -268,8 +276,12 @@ impl<'a> Job<'a> {
         );
         job.plan.scale = plan.scale.as_ref().map(table);
         // The first point is measured again at the end. How many cores there are only the bed can tell.
-        let points = Some(plan.steps.len()).filter(|points| *points > 0);
-        job.lasts = points.map(|points| lasts(offer, points + 1, POINT));
+        let (each, in_turns) = match plan.axis {
+            Some(_) => (PAIR, Span::ZERO),
+            None => (SCENARIO, IN_TURNS),
+        };
+        let places = Some(plan.steps.len()).filter(|places| *places > 0);
+        job.lasts = places.map(|places| lasts(offer, (places + 1) as f64 * POINTS, each, in_turns));
         job
     }
 

@@ -33,7 +33,6 @@ use crate::search::saturation::{FIRST_BURST, SENDER_MAX, little_more, sent};
 use crate::tester::{EvidenceProbe, Fault, PlantedFault, Tester, TesterError};
 use load::{Saturated, forwards, is_overloaded, load_of};
 use look::{Beside, Look};
-use lower::IN_TURNS;
 use model::Tried;
 use mpps_method::distance::{Distance, select_one_distance};
 use mpps_method::interval::Interval;
@@ -43,6 +42,7 @@ use split::Profiled;
 use turned::Turned;
 use wire::Wires;
 
+pub use lower::IN_TURNS;
 pub use split::{Divided, Stacks};
 
 /// Trials at saturation: fewer have no interval over trials.

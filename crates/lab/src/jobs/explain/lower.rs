@@ -20,7 +20,7 @@ const LOADS_A_TURN: usize = 2;
 /// Turns at most, as a multiple of those asked for: a machine that changes its state leaves few that can be compared.
 const TURNS_MOST: u32 = 3;
 /// Length of a trial whose loads take turns: each has some 12 windows.
-pub(super) const IN_TURNS: Span = Span::from_millis(1_000);
+pub const IN_TURNS: Span = Span::from_millis(1_000);
 
 impl Explainer<'_> {
     /// The model of a frame's cost. Where the trials are too few for one, or do not agree on its error, there are more. How
