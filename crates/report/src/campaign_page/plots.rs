@@ -75,24 +75,27 @@ fn point(at: f64, here: Interval<f64>, is_bound: bool) -> Point {
     Point::new(at, here.median).between(here.low, here.high)
 }
 
-/// The change of frames/s by each variant, the greatest loss first.
+/// The change of frames/s by each variant and each setting, the greatest loss first.
 #[must_use]
 pub fn settings(campaign: &CampaignRun<'_>) -> Option<Chart> {
     let mut changes: Vec<(String, Interval<f64>)> = Vec::new();
     for cell in &campaign.cells {
+        let mut add = |name: &str, frame: &str, found: Option<&Difference>| {
+            let change = found.and_then(Difference::told_rate_change);
+            let change = change.filter(|change| change.high - change.low < WIDE);
+            let name = || format!("{name} ({}, {})", cell.line.cell, number::frame(frame));
+            changes.extend(change.map(|change| (name(), change)));
+        };
         let lines = cell.run.map_or(&[][..], |run| &run.comparisons);
         for line in lines {
             for variant in &line.variants {
-                let found = variant.difference.as_ref();
-                let change = found.and_then(Difference::told_rate_change);
-                let change = change.filter(|change| change.high - change.low < WIDE);
-                let name = format!(
-                    "{} ({}, {})",
-                    variant.name,
-                    cell.line.cell,
-                    number::frame(&line.frame)
-                );
-                changes.extend(change.map(|change| (name, change)));
+                add(&variant.name, &line.frame, variant.difference.as_ref());
+            }
+        }
+        let lines = cell.run.map_or(&[][..], |run| &run.effects);
+        for line in lines {
+            for effect in line.effects.iter().filter(|one| line.can_tell(one)) {
+                add(&effect.title(), &line.frame, effect.told_difference());
             }
         }
     }
@@ -107,7 +110,7 @@ pub fn settings(campaign: &CampaignRun<'_>) -> Option<Chart> {
     let names = changes.iter().map(|(name, _)| name.clone()).collect();
     let chart = Chart::new(
         "Change of frames/s by setting".to_owned(),
-        "Each mark compares with the first variant of the cell. Lines are intervals that hold in 19 of 20 comparisons, since method version 21 those of a run together.",
+        "Each mark compares with the first variant of the cell, or with the other level of a setting. Lines are intervals that hold in 19 of 20 comparisons, since method version 21 those of a run together.",
         Axis::new("setting", Scale::Names(names), number::short),
         Axis::new(
             "more frames/s",
@@ -117,4 +120,51 @@ pub fn settings(campaign: &CampaignRun<'_>) -> Option<Chart> {
         series,
     );
     chart.map(|chart| chart.lying(GAP + MARK))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::{CampaignLine, CellLine, EffectsLine, Finding, Run, SettingEffect};
+
+    #[test]
+    fn a_settings_effect_is_a_mark_too() {
+        let effect = |setting: &str, finding, median: f64| SettingEffect {
+            setting: setting.to_owned(),
+            placebo: setting == "placebo",
+            difference: Some(Difference {
+                finding,
+                rate_change: Some(Interval {
+                    low: median - 0.01,
+                    median,
+                    high: median + 0.01,
+                }),
+                ..Difference::default()
+            }),
+            ..SettingEffect::default()
+        };
+        let mut measured = Run::new("measured");
+        measured.effects.push(EffectsLine {
+            frame: "64".to_owned(),
+            effects: vec![
+                effect("netdev_budget", Finding::Different, -0.12),
+                effect("placebo", Finding::NoDifference, 0.0),
+            ],
+            ..EffectsLine::default()
+        });
+        let mut run = Run::new("campaign");
+        run.campaign = Some(CampaignLine::default());
+        run.cells.push(CellLine {
+            cell: "6.3.2".to_owned(),
+            measured_run: Some("measured".to_owned()),
+            ..CellLine::default()
+        });
+        let campaign = CampaignRun::new(&run, &[&run, &measured]).expect("a campaign");
+        let figure = settings(&campaign)
+            .expect("a plot")
+            .figure(20)
+            .into_string();
+        assert!(figure.contains("netdev_budget (6.3.2, 64 B)"), "{figure}");
+        assert!(!figure.contains("placebo"), "{figure}");
+    }
 }
