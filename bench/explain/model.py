@@ -4,9 +4,9 @@ usage: python3 bench/explain/model.py RAW_JSONL"""
 import json
 import sys
 
-print("| run | predicted, kfps | measured, kfps | error | trials fitted | terms not told apart |")
-print("|---|---|---|---|---|---|")
-runs = within = 0
+print("| run | predicted, kfps | measured, kfps | error | its interval, % | trusted | trials fitted | terms not told apart |")
+print("|---|---|---|---|---|---|---|---|")
+runs = within = trusted = trusted_within = 0
 for line in open(sys.argv[1], encoding="utf-8"):
     profile = json.loads(line)
     if profile["kind"] != "profile":
@@ -14,12 +14,20 @@ for line in open(sys.argv[1], encoding="utf-8"):
     runs += 1
     model = profile["model"]
     if model is None:
-        print(f"| {runs} | none | | | | {profile['no_model']} |")
+        print(f"| {runs} | none | | | | | | {profile['no_model']} |")
         continue
-    within += abs(model["error_ratio"]) <= 0.1
+    near = abs(model["error_ratio"]) <= 0.1
+    within += near
+    # Records before method version 29 have no interval.
+    span = model.get("error_range")
+    sure = span is not None and not model.get("is_unsure", False)
+    trusted += sure
+    trusted_within += sure and near
+    told = f"{span['low'] * 100:+.0f} to {span['high'] * 100:+.0f}" if span else ""
     mixed = ", ".join(model["mixed"]) or "none"
     print(
         f"| {runs} | {model['predicted_fps'] / 1e3:.0f} | {model['measured_fps'] / 1e3:.0f} "
-        f"| {model['error_ratio'] * 100:+.1f} % | {model['loads']} | {mixed} |"
+        f"| {model['error_ratio'] * 100:+.1f} % | {told} | {'yes' if sure else 'no'} | {model['loads']} | {mixed} |"
     )
 print(f"\n{within} of {runs} runs predict the measured rate within 10 %.")
+print(f"{trusted} runs trust their prediction, and {trusted_within} of them are within 10 %.")

@@ -28,10 +28,7 @@ fn all_parts_of_a_size_are_one_record() {
     assert!(took < 600, "{took} s");
     assert_gone(ended.bed());
     // Some part may be disturbed, or every load may lose frames in a pause: the others have their results all the same.
-    let without_throughput =
-        ended.code == Some(2) && ended.error().ends_with("give loads in frames/s");
-    let measured = matches!(ended.code, Some(0 | 1 | 4)) || without_throughput;
-    assert!(measured, "{ended:?}");
+    assert!(matches!(ended.code, Some(0 | 1 | 4)), "{ended:?}");
     let text = &ended.stdout;
     assert!(
         text.contains("RFC 2544 asks for 20 streams of 120 s"),

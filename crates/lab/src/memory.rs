@@ -182,17 +182,21 @@ fn copy_octets_per_s(octets: usize) -> f64 {
     1e9 / best(copier(octets))
 }
 
-/// Copies one half of a working set onto the other, and tells the octets read and written.
+/// Copies one half of a working set onto the other, some MiB at a call, and tells the octets read and written.
 fn copier(octets: usize) -> impl FnMut() -> usize {
     let half = octets / 2;
     let (from, mut to) = (vec![1u8; half], vec![2u8; half]);
-    let times = COPY_OCTETS.div_ceil(half);
+    let (piece, times) = (half.min(COPY_OCTETS), COPY_OCTETS.div_ceil(half));
+    let mut at = 0;
     move || {
         for _ in 0..times {
-            to.copy_from_slice(black_box(&from));
+            // The rest of a half that is shorter than a piece is left out.
+            at = if at + piece > half { 0 } else { at };
+            to[at..at + piece].copy_from_slice(black_box(&from[at..at + piece]));
             black_box(&mut to);
+            at += piece;
         }
-        2 * half * times
+        2 * piece * times
     }
 }
 
@@ -230,6 +234,15 @@ mod tests {
         let at = std::cell::Cell::new(0);
         let now_ns = || clock[at.replace(at.get() + 1)];
         assert_eq!(by_window(1_000, now_ns, || 10), [10, 0, 20, 10, 0]);
+    }
+
+    #[test]
+    fn a_large_set_is_copied_in_pieces() {
+        for octets in [SMALLEST_OCTETS, 5 * COPY_OCTETS] {
+            let mut copy = copier(octets);
+            let each = [copy(), copy(), copy()];
+            assert_eq!(each, [2 * COPY_OCTETS; 3], "{octets}");
+        }
     }
 
     #[test]

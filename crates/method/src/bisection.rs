@@ -258,7 +258,10 @@ impl Bisection {
             } => Some(Irregular::OutOfTrials),
             Outcome::Found { lossy: Some(_), .. } => None,
             Outcome::Found { lossy: None, .. } => Some(Irregular::NoUpperBound),
-            Outcome::NoneLossless { lowest, .. } if lowest > self.goal.lowest() => {
+            // The lowest load was not tried, or not decided.
+            Outcome::NoneLossless { lowest, .. }
+                if lowest > self.goal.lowest() || self.lossy != Some(lowest) =>
+            {
                 Some(Irregular::EndedEarly)
             }
             Outcome::NoneLossless { .. } | Outcome::CouldNotMeasure { .. } => {

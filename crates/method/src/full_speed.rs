@@ -125,24 +125,6 @@ fn timed(block: &Block) -> Vec<Window> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_rate_beyond_the_run_is_not_measurable() {
-        let could = |round_trips_ns, ceiling| {
-            let found = FullSpeed {
-                forwarding: Interval::from_value(1.5e6),
-                work_ns: 196.4,
-                trials: 9,
-                round_trips_ns,
-            };
-            found.is_measurable(Rate::from_fps(ceiling))
-        };
-        assert!(could((80.0, 210.0), 3e6));
-        assert!(!could((80.0, 210.0), 1.4e6), "above the tester's ceiling");
-        assert!(
-            !could((150.0, 210.0), 3e6),
-            "of a state that no trial was in"
-        );
-    }
     use crate::units::{Rate, Span};
 
     /// A trial at overload in which each frame cost so much, ns, with these readings.
@@ -238,5 +220,24 @@ mod tests {
         }
         assert_eq!(rate(&untimed), None);
         assert_eq!(rate(&[]), None);
+    }
+
+    #[test]
+    fn a_rate_beyond_the_run_is_not_measurable() {
+        let could = |round_trips_ns, ceiling| {
+            let found = FullSpeed {
+                forwarding: Interval::from_value(1.5e6),
+                work_ns: 196.4,
+                trials: 9,
+                round_trips_ns,
+            };
+            found.is_measurable(Rate::from_fps(ceiling))
+        };
+        assert!(could((80.0, 210.0), 3e6));
+        assert!(!could((80.0, 210.0), 1.4e6), "above the tester's ceiling");
+        assert!(
+            !could((150.0, 210.0), 3e6),
+            "of a state that no trial was in"
+        );
     }
 }

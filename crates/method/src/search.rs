@@ -136,7 +136,7 @@ pub enum Irregular {
     Unconfirmed,
     /// The DUT passed at no load.
     NoLowerBound,
-    /// The search ended before a load passed, and before it tried the lowest.
+    /// The search ended before a load passed, and before the lowest was known to fail.
     EndedEarly,
     /// The trials ended before the bounds were as close as the goal asks.
     TooWide {

@@ -60,7 +60,7 @@ pub fn student_t(freedom: f64, wrong: f64) -> f64 {
 /// Half the width of Student's 95 % interval of a number made from several measurements, by what it is without one of them
 /// at a time (delete-one jackknife). `None` with fewer than 3.
 #[must_use]
-pub fn jackknife(without: &[f64]) -> Option<f64> {
+pub fn jackknife_half_width(without: &[f64]) -> Option<f64> {
     let of = without.len() as f64;
     let deviation = standard_deviation(without).filter(|_| without.len() >= 3)?;
     Some(student_t(of - 1.0, 0.05) * (of - 1.0).sqrt() * deviation)
@@ -76,9 +76,9 @@ mod tests {
         let without = all.map(|one| (28.0 - one) / 3.0);
         let variance = standard_deviation(&all).map(|one| one.powi(2) * 4.0 / 3.0);
         let wanted = student_t(3.0, 0.05) * (variance.unwrap_or(0.0) / 4.0).sqrt();
-        let found = jackknife(&without).unwrap_or(0.0);
+        let found = jackknife_half_width(&without).unwrap_or(0.0);
         assert!((found - wanted).abs() < 1e-9, "{found} {wanted}");
-        assert_eq!(jackknife(&without[..2]), None);
+        assert_eq!(jackknife_half_width(&without[..2]), None);
     }
 
     /// Tables of the distribution, to three decimals.

@@ -250,8 +250,8 @@ pub struct FoldedStack {
     pub ns: f64,
 }
 
-/// cost = `frame_ns` + `wake_up_ns` * wake-ups a frame + `poll_ns` * polls a frame. Method version 11 and older added
-/// `waiting_ns` * share of its time that the sender waited.
+/// cost = `frame_ns` + `wake_up_ns` * wake-ups a frame + `poll_ns` * polls a frame. Method version 11 and older had one
+/// more term, for a sender that waited; it is not read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostModel {
@@ -261,9 +261,6 @@ pub struct CostModel {
     pub wake_up_ns: f64,
     /// Each poll; 0 also where nobody counted polls.
     pub poll_ns: f64,
-    /// Each frame while the sender waited all the time. It is of method version 11 or older; 0 since.
-    #[serde(default)]
-    pub waiting_ns: f64,
     /// Terms whose cost the loads cannot tell from the others': `frame`, `wake-up`, `poll`. Records of method version 11 or
     /// older may name `waiting` too.
     #[serde(default)]
@@ -289,7 +286,7 @@ pub struct CostModel {
     /// it, and of method version 28 or older.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_range: Option<Interval<f64>>,
-    /// Half of that interval is over 10 %, or nothing tells it.
+    /// The prediction is over 10 % off, half of that interval is over 10 %, or there is none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unsure: bool,
 }

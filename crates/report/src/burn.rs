@@ -54,7 +54,7 @@ fn predicted(line: &ProfileLine, other: &ProfiledAgainst) -> Option<String> {
         let took = took.filter(|ns| before_ns + ns.low > 0.0);
         let pairs = took.map_or(String::new(), |ns| {
             let predicted = range([ns.high, ns.median, ns.low].map(change).into());
-            format!(" The {:.0} ns that the pairs took more should change it by {predicted}.", ns.median)
+            format!(" By their cost the pairs took {:.0} ns more, which should change it by {predicted}.", ns.median)
         });
         format!(
             "With {} a frame costs {before_ns:.0} ns. {more_ns:.0} ns more should change the rate by {}.{pairs} Measured: {}.",
@@ -118,7 +118,7 @@ mod tests {
             router: PartChange::new("router", [500.0, 525.0, 550.0], true),
             ..ProfileChange::default()
         });
-        let wanted = "by -50.0 %. The 525 ns that the pairs took more should change it by -51.2 % (-52.4 to -50.0 %). Measured:";
+        let wanted = "by -50.0 %. By their cost the pairs took 525 ns more, which should change it by -51.2 % (-52.4 to -50.0 %). Measured:";
         assert!(told(&line)[2].contains(wanted), "{:?}", told(&line));
         line.loads[0].busy_share = 0.8;
         assert_eq!(told(&line).len(), 2);

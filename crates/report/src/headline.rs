@@ -262,7 +262,7 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
                 format!(", but {} did in short trials", passed(row, rate).in_words())
             });
             match row.limited_by {
-                Some(LimitedBy::Trials) => format!(
+                Some(LimitedBy::Trials | LimitedBy::Disturbed) => format!(
                     "the search ended before a load passed {within}, the lowest judged at {lowest} frames/s{gate}"
                 ),
                 _ => format!("no load down to {lowest} frames/s passed {within}{gate}"),

@@ -8,7 +8,7 @@ use crate::stage::is_beds;
 use maud::{Markup, html};
 use mpps_record::{
     CostModel, FoldedStack, FunctionCost, Interval, PartCost, ProfileLine, ProfiledAgainst,
-    ProfiledLoad, ProfiledWire, Run,
+    ProfiledLoad, ProfiledWire, RUNS_ALIKE, Run,
 };
 
 /// Stacks are weighed in ns of so many frames, because other programs want whole numbers.
@@ -217,17 +217,15 @@ fn of_wire(wire: &ProfiledWire) -> String {
     )
 }
 
+/// A prediction that is off by a larger part is not to be trusted.
+const FAR_OFF: f64 = 0.1;
+
 /// What the lower loads predict. A cost that they cannot tell from the others has no number.
 fn model(model: &CostModel) -> String {
     let costs = [
         ("frame", "a frame", model.frame_ns),
         ("wake-up", "a wake-up", model.wake_up_ns),
         ("poll", "a poll", model.poll_ns),
-        (
-            "waiting",
-            "a frame while the sender waits",
-            model.waiting_ns,
-        ),
     ];
     let is_mixed = |name: &str| model.mixed.iter().any(|mixed| mixed == name);
     let known = costs
@@ -271,8 +269,11 @@ fn model(model: &CostModel) -> String {
     });
     let unsure = match (model.is_unsure, model.error_range) {
         (false, _) => "",
-        (_, Some(_)) => " Do not trust this prediction: the trials do not agree on its error.",
-        (_, None) => " Do not trust this prediction: too few trials tell its error.",
+        (_, None) => " Do not trust this prediction: its error has no interval.",
+        _ if model.error_ratio.abs() > FAR_OFF => {
+            " Do not trust this prediction: it is over 10 % off."
+        }
+        _ => " Do not trust this prediction: the trials do not agree on its error.",
     };
     format!(
         "Model: {known}fitted to {fitted} (within {:.0} ns).{mixed} It predicts {} frames/s at saturation. {over} \
@@ -502,8 +503,11 @@ pub fn flame_change(before: &Run, after: &Run) -> Option<String> {
     let by_chance = |stage: &str| {
         let pairs = before.iter().zip(after);
         let each = pairs.map(|(one, other)| {
-            let intervals = [of(one, stage), of(other, stage)];
-            by_chance(&intervals.into_iter().flatten().collect::<Vec<_>>())
+            let intervals = [of(one, stage), of(other, stage)].into_iter().flatten();
+            let intervals: Vec<_> = intervals.collect();
+            // Runs differ by more than their own intervals.
+            let runs = intervals.iter().map(|ns| RUNS_ALIKE * ns.median * FRAMES);
+            by_chance(&intervals).max(runs.fold(0.0, f64::max) as u64)
         });
         each.max().unwrap_or_default()
     };
@@ -557,7 +561,9 @@ mod tests {
         );
         fitted.is_unsure = true;
         assert!(model(&fitted).ends_with("the trials do not agree on its error."));
+        fitted.error_ratio = 0.11;
+        assert!(model(&fitted).ends_with("it is over 10 % off."));
         fitted.error_range = None;
-        assert!(model(&fitted).ends_with("too few trials tell its error."));
+        assert!(model(&fitted).ends_with("its error has no interval."));
     }
 }

@@ -280,22 +280,22 @@ fn evenness(results: &[ResultLine]) -> Result<Interval<f64>, String> {
         let at = &row.overload;
         (at.max_forwarding_cpu_distance_ns, at.max_forwarding_work_ns)
     });
-    check_states("rate", states)?;
+    let slower = check_states("rate", states)?;
     let least = |end: fn(&Interval<f64>) -> f64| rates.iter().map(end).fold(f64::MAX, f64::min);
     let most = |end: fn(&Interval<f64>) -> f64| rates.iter().map(end).fold(0.0, f64::max);
     Ok(Interval {
-        low: least(|of| of.low) / most(|of| of.high),
+        low: least(|of| of.low) / most(|of| of.high) / slower,
         median: least(|of| of.median) / most(|of| of.median),
-        high: (least(|of| of.high) / most(|of| of.low)).min(1.0),
+        high: (least(|of| of.high) / most(|of| of.low) * slower).min(1.0),
     })
 }
 
 /// Refuses what was measured in different states of the machine: CPU distance and fixed work, ns, where they were timed.
-/// They change the rate or the cost, so the number is not the claim's alone.
+/// They change the rate or the cost, so the number is not the claim's alone. Returns by what factor the work differs still.
 fn check_states(
     of: &str,
     states: impl Iterator<Item = (Option<f64>, Option<f64>)>,
-) -> Result<(), String> {
+) -> Result<f64, String> {
     let (distances, works): (Vec<_>, Vec<_>) = states.unzip();
     let ends = |all: &[Option<f64>]| {
         let timed = || all.iter().flatten().copied();
@@ -308,7 +308,7 @@ fn check_states(
         (_, Some((fast, slow))) if !is_same_speed(fast, slow) => Err(format!(
             "fixed work took the router's CPU {fast:.0} to {slow:.0} ns, which changes the {of} too"
         )),
-        _ => Ok(()),
+        (_, works) => Ok(works.map_or(1.0, |(fast, slow)| slow / fast)),
     }
 }
 
@@ -336,8 +336,8 @@ impl<'a> Ends<'a> {
             return Err("the sweep has one place only".to_owned());
         }
         let states = [first, last].map(|point| (distance(run, point), point.load.work_ns));
-        check_states("cost", states.into_iter())?;
-        let drift = 1.0 + sweep.drift_ratio.unwrap_or(0.0).abs();
+        let slower = check_states("cost", states.into_iter())?;
+        let drift = (1.0 + sweep.drift_ratio.unwrap_or(0.0).abs()) * slower;
         Ok(Self { first, last, drift })
     }
 

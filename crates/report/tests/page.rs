@@ -254,7 +254,7 @@ fn a_profile_says_where_the_time_goes() {
          No rule places 0.4 % of the time. 12 % was sampled late, because interrupts were off: it is given to the \
          function that turned them off.",
         "Placed by no rule: nobody_knows 2 ns.",
-        "Model: 690 ns a frame, 2600 ns a wake-up, 120 ns a frame while the sender waits. It is fitted to 40 windows \
+        "Model: 690 ns a frame, 2600 ns a wake-up. It is fitted to 40 windows \
          below saturation in 5 trials whose loads took turns (within 4 ns). These trials cannot separate these costs: \
          poll. It predicts 1.40 million frames/s at saturation. Saturated windows of the same trials forwarded 1.43 \
          million (-2.1 %; -3 to +1).",

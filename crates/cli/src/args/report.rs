@@ -34,7 +34,7 @@ pub enum ReportFormat {
     Json,
     /// Results as gauges, for Prometheus
     Openmetrics,
-    /// The flame graph of a record of `mpps explain`, one SVG. Of two records it shows what the second gained and lost.
+    /// The flame graph of a record of `mpps explain`, one SVG. Of two runs it shows what the second gained and lost.
     /// Of one with --against it shows what the set-up takes more
     Flame,
     /// Its call stacks as folded text, for speedscope

@@ -5,7 +5,9 @@ use crate::args::{ReportArgs, ReportFormat, ShowRecordArgs};
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::{Context, Result, bail, ensure};
-use mpps_record::{ProfileLine, RUNS_ALIKE, Records, Run, Terms, check_profiles};
+use mpps_record::{
+    ProfileLine, RUNS_ALIKE, Records, Run, Terms, check_profiles, is_same_distance, is_same_speed,
+};
 use mpps_report::{Gathered, Raw, Source, csv, markdown, openmetrics, page, profile};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -138,7 +140,19 @@ fn check_alike(before: &Run, after: &Run) -> Result<()> {
     let mut pairs = before.profiles.iter().zip(&after.profiles);
     let refused =
         pairs.find_map(|(one, other)| check_profiles((first, one), (second, other), terms).err());
-    match refused {
+    let mut pairs = before.profiles.iter().zip(&after.profiles);
+    let states = pairs.find_map(|(one, other)| {
+        let (one, other) = (one.loads.first()?, other.loads.first()?);
+        let far = one.cpu_distance_ns.zip(other.cpu_distance_ns);
+        let works = one.work_ns.zip(other.work_ns);
+        let is_apart = far.is_some_and(|(one, other)| !is_same_distance(one, other))
+            || works.is_some_and(|(one, other)| !is_same_speed(one, other));
+        is_apart.then_some("the machine was in different states (`cpu_distance_ns`, `work_ns`)")
+    });
+    match refused
+        .map(|why| why.to_string())
+        .or(states.map(str::to_owned))
+    {
         Some(why) => bail!("{names} cannot be compared: {why}"),
         None if before.profiles.len() != after.profiles.len() => {
             bail!("{names} cannot be compared: they differ in frame sizes")

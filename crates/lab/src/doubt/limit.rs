@@ -99,10 +99,13 @@ pub(super) fn limited_by(
         } if highest_allowed.is_some_and(|highest| lossless >= highest) => LimitedBy::MaxRate,
         Outcome::Found { limited_by, .. } => limited_by,
         // A lower load may pass.
-        Outcome::NoneLossless { .. }
+        Outcome::NoneLossless { trials, voided, .. }
             if searched.result.irregular == Some(Irregular::EndedEarly) =>
         {
-            LimitedBy::Trials
+            match 2 * voided > trials {
+                true => LimitedBy::Disturbed,
+                false => LimitedBy::Trials,
+            }
         }
         Outcome::NoneLossless { .. } if around.cpus_shared => LimitedBy::SharedCpu,
         Outcome::NoneLossless { .. } if why_lost.is_some_and(WhyLost::is_pause) => LimitedBy::Pause,

@@ -127,9 +127,8 @@ fn commonest_cause<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Option<(u
 /// Where the trials ended before the bounds were as close as asked for.
 fn out_of_trials(searched: &Searched) -> Option<Doubt> {
     let how = match searched.result.irregular? {
-        how @ (Irregular::TooWide { .. } | Irregular::OutOfTrials | Irregular::EndedEarly) => {
-            how.to_string()
-        }
+        how @ (Irregular::TooWide { .. } | Irregular::OutOfTrials) => how.to_string(),
+        Irregular::EndedEarly => "no load had passed".to_owned(),
         how @ Irregular::Unconfirmed => format!("{how}{}", failed_below(searched)),
         Irregular::NoUpperBound | Irregular::NoLowerBound => return None,
     };

@@ -6,7 +6,7 @@ use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{Finding, Reading};
 use crate::tester::ReceiverPlace;
-use mpps_method::{FrameSpec, Outcome, Rate, Span, Verdict};
+use mpps_method::{FrameSpec, Irregular, Outcome, Rate, Span, Verdict};
 
 /// A trial that says nothing is repeated so often at most.
 pub(super) const REPEATS: u32 = 3;
@@ -113,7 +113,14 @@ impl SearchedRate {
         let rate = match first.outcome {
             Outcome::Found { lossless, .. } => lossless,
             Outcome::CouldNotMeasure { why, .. } => return Err(JobError::CouldNotMeasure(why)),
-            Outcome::NoneLossless { .. } => return Err(JobError::NoThroughput),
+            Outcome::NoneLossless { .. } => {
+                let is_open =
+                    first.gate_passed.is_some() || first.irregular == Some(Irregular::EndedEarly);
+                return Err(match is_open {
+                    true => JobError::NoThroughputYet,
+                    false => JobError::NoThroughput,
+                });
+            }
         };
         Ok(Self {
             rate,

@@ -66,11 +66,14 @@ pub enum JobError {
         again when the machine is quieter, or give --rate"
     )]
     OnlyDisturbed,
-    /// Shares of a throughput that was not found.
-    #[error(
-        "every load of the search lost frames, so there is no throughput: give loads in frames/s"
-    )]
+    /// Shares of a throughput that there is none of.
+    #[error("every load of the search lost frames, so no load can be a share of its throughput")]
     NoThroughput,
+    /// Shares of a throughput that was not found, though a lower load passed or may pass.
+    #[error(
+        "no load of the search passed, so no load can be a share of its throughput: run again when the machine is quieter"
+    )]
+    NoThroughputYet,
     /// More frames than there is memory for.
     #[error(
         "an overload of {frames} frames needs {} MiB for a bit each, more than a quarter of the free memory: give --for {} at most",
@@ -168,6 +171,7 @@ impl JobError {
                 }
                 | Self::PairsApart { .. }
                 | Self::OnlyDisturbed
+                | Self::NoThroughputYet
                 | Self::CouldNotMeasure(_)
                 | Self::NoBurst { .. }
         )

@@ -200,6 +200,7 @@ fn what_is_known_is_told_at_any_time() {
     assert!(
         matches!(told(&search).outcome, Outcome::NoneLossless { lowest: at, .. } if at == lowest)
     );
+    assert_eq!(told(&search).irregular, Some(Irregular::EndedEarly));
     // One good trial of the three that the load takes.
     search.learn(&Verdict::Lossless, &Counts::default());
     let result = told(&search);

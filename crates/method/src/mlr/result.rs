@@ -119,7 +119,10 @@ impl Mlr {
         else {
             let lowest = self.range().minimum;
             return Some(match outcome {
-                Outcome::NoneLossless { lowest: failed, .. } if *failed > lowest => {
+                // The lowest load was not tried, or not decided.
+                Outcome::NoneLossless { lowest: failed, .. }
+                    if *failed > lowest || known.bounds.upper.is_none() =>
+                {
                     Irregular::EndedEarly
                 }
                 _ => Irregular::NoLowerBound,

@@ -73,7 +73,7 @@ pub struct Answer {
     pub frame_ns: [f64; 3],
     /// Frames/s at most: low, middle, high.
     pub max_fps: [f64; 3],
-    /// Whether the low and the high ends hold. Nobody knows beyond the largest memory measured.
+    /// Whether `low` and `high` are known: not beyond the largest memory measured.
     pub has_interval: bool,
     /// What was assumed, a sentence each.
     pub assumes: Vec<String>,

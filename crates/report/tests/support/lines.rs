@@ -440,7 +440,6 @@ pub fn profiles() -> String {
                 frame_ns: 690.0,
                 wake_up_ns: 2_600.0,
                 poll_ns: 300.0,
-                waiting_ns: 120.0,
                 mixed: vec!["poll".to_owned()],
                 off_ns: 4.0,
                 loads: 3,

@@ -54,6 +54,28 @@ fn a_dut_short_of_a_shared_cpu_is_no_limit() {
 }
 
 #[test]
+fn a_search_that_ended_early_tells_no_limit() {
+    let mut searched = bound_by_loss(0.97);
+    searched.result = GoalResult {
+        irregular: Some(Irregular::EndedEarly),
+        ..result(NONE)
+    };
+    let limit = |searched: &Searched| {
+        let around = Surroundings::default();
+        limited_by(&around, &Saturated::default(), searched, None, None)
+    };
+    assert_eq!(limit(&searched), Some(LimitedBy::Trials));
+    searched.result.outcome = Outcome::NoneLossless {
+        lowest: LOWEST,
+        trials: 7,
+        voided: 6,
+    };
+    assert_eq!(limit(&searched), Some(LimitedBy::Disturbed));
+    searched.result.irregular = Some(Irregular::NoLowerBound);
+    assert_eq!(limit(&searched), Some(LimitedBy::Dut));
+}
+
+#[test]
 fn a_pause_of_an_idle_dut_is_no_limit() {
     let limit = |searched: Searched| {
         limited_by(

@@ -37,12 +37,12 @@ impl Explainer<'_> {
         loop {
             let measured = Measured::new(&saturated.tried, lower, &self.turned);
             let found = model::fit(&measured, limited_by);
-            let (is_short, is_unsure) = match &found {
-                Ok(model) => (false, model.is_unsure),
-                Err(why) => (matches!(why, NoModel::Short(_)), false),
+            let needs_more = match &found {
+                Ok(model) => model::is_open(model),
+                Err(why) => matches!(why, NoModel::Short(_)),
             };
             let is_over = turn == TURNS_MOST * turns || self.depth == Depth::Saturation;
-            if !(is_short || is_unsure) || is_over {
+            if !needs_more || is_over {
                 return Ok(found);
             }
             // Whole trials are needed only where they are fitted.

@@ -10,8 +10,14 @@ use mpps_method::{LimitedBy, Rate, compare, statistics};
 use mpps_record as record;
 use std::fmt;
 
-/// A prediction whose error is known to this part only, either way, is not to be trusted.
+/// A prediction that is off by a larger part, or whose error is known to a larger one only, is not to be trusted.
 const UNSURE: f64 = 0.1;
+
+/// Whether trials do not agree on the error of this prediction. How large that is says nothing of it.
+pub(super) fn is_open(model: &record::CostModel) -> bool {
+    let half = |range: record::Interval<f64>| ((1.0 + range.high) / (1.0 + range.low)).ln() / 2.0;
+    model.error_range.is_none_or(|range| half(range) > UNSURE)
+}
 
 /// One whole trial: what it forwarded, and what a frame cost.
 #[derive(Clone, Debug)]
@@ -170,26 +176,26 @@ impl Alike {
         })
     }
 
-    /// Half the width of the interval of the logarithm of predicted by measured, over whole trials: one lower and one
+    /// Half the width of the interval of ln(predicted / measured), over whole trials: one lower and one
     /// saturated at a time are left out. `None` where too few remain.
-    fn open(&self) -> Option<f64> {
+    fn log_half_width(&self) -> Option<f64> {
         let lower = (0..self.lower.len()).map(|out| {
             let mut rest = self.clone();
             rest.lower.remove(out);
-            rest.off()
+            rest.log_error()
         });
         let saturated = (0..self.saturated.len()).map(|out| {
             let mut rest = self.clone();
             rest.saturated.remove(out);
-            rest.off()
+            rest.log_error()
         });
-        let lower = statistics::jackknife(&lower.collect::<Option<Vec<_>>>()?)?;
-        let saturated = statistics::jackknife(&saturated.collect::<Option<Vec<_>>>()?)?;
+        let lower = statistics::jackknife_half_width(&lower.collect::<Option<Vec<_>>>()?)?;
+        let saturated = statistics::jackknife_half_width(&saturated.collect::<Option<Vec<_>>>()?)?;
         Some(lower.hypot(saturated))
     }
 
-    fn off(&self) -> Option<f64> {
-        Some(self.predict().ok()?.off())
+    fn log_error(&self) -> Option<f64> {
+        Some(self.predict().ok()?.log_error())
     }
 }
 
@@ -201,8 +207,8 @@ struct Predicted {
 }
 
 impl Predicted {
-    /// The logarithm of predicted by measured.
-    fn off(&self) -> f64 {
+    /// ln(predicted / measured).
+    fn log_error(&self) -> f64 {
         (self.rate.fps() / self.measured.fps()).ln()
     }
 }
@@ -238,14 +244,14 @@ impl fmt::Display for NoModel {
     }
 }
 
-/// Half the width of the interval of the logarithm of predicted by measured, over trials whose loads took turns.
-fn open_in_turns(Measured { turned, polls, .. }: &Measured) -> Option<f64> {
+/// Half the width of the interval of ln(predicted / measured), over trials whose loads took turns.
+fn log_half_width_in_turns(Measured { turned, polls, .. }: &Measured) -> Option<f64> {
     let without = (0..turned.len()).map(|out| {
         let mut rest = turned.clone();
         rest.remove(out);
-        Alike::in_turns(&rest, polls)?.off()
+        Alike::in_turns(&rest, polls)?.log_error()
     });
-    statistics::jackknife(&without.collect::<Option<Vec<_>>>()?)
+    statistics::jackknife_half_width(&without.collect::<Option<Vec<_>>>()?)
 }
 
 /// Fits what was measured below saturation, and predicts what the router forwards at it. Else why not. Where no loads took
@@ -270,21 +276,20 @@ pub(super) fn fit(
         return Err(NoModel::Short(none.to_owned()));
     }
     let found = alike.predict()?;
-    let open = match alike.in_turns {
-        Some(_) => open_in_turns(measured),
-        None => alike.open(),
+    let half_width = match alike.in_turns {
+        Some(_) => log_half_width_in_turns(measured),
+        None => alike.log_half_width(),
     };
     let off = prediction_error(found.rate, found.measured).ok_or("nothing was forwarded")?;
-    let range = |open: f64| {
+    let range = |half: f64| {
         let end = |log: f64| log.exp() - 1.0;
-        let log = found.off();
-        record::Interval::from([end(log - open), off, end(log + open)])
+        let log = found.log_error();
+        record::Interval::from([end(log - half), off, end(log + half)])
     };
     Ok(record::CostModel {
         frame_ns: found.model.per_frame_ns,
         wake_up_ns: found.model.per_wake_ns,
         poll_ns: found.model.per_poll_ns,
-        waiting_ns: 0.0,
         mixed: (found.model.mixed.iter())
             .map(|&name| name.to_owned())
             .collect(),
@@ -295,8 +300,8 @@ pub(super) fn fit(
         predicted_fps: found.rate.fps(),
         measured_fps: found.measured.fps(),
         error_ratio: off,
-        error_range: open.map(range),
-        is_unsure: open.is_none_or(|open| open > UNSURE),
+        error_range: half_width.map(range),
+        is_unsure: half_width.is_none_or(|half| half > UNSURE) || off.abs() > UNSURE,
     })
 }
 

@@ -353,6 +353,7 @@ fn what_is_known_is_told_at_any_time() {
         matches!(lossy.outcome, Outcome::NoneLossless { lowest, .. } if lowest == kfps(1_600.0))
     );
     assert_eq!(lossy.passes.to_string(), "lossless in 0 of 1");
+    assert_eq!(lossy.irregular, Some(Irregular::EndedEarly));
     let result = learn(said(Verdict::Lossless));
     let Outcome::Found {
         lossless, lossy, ..
