@@ -278,20 +278,32 @@ impl Undo {
             }
         };
         let stays: HashMap<&Setting, &String> = by_setting(&foreign);
-        let mut first_error = None;
+        // A value may be refused until another is back: segmentation needs scatter-gather.
+        let mut refused: HashMap<Setting, Error> = HashMap::new();
         let mut put = |setting: &Setting, value: &String| {
             let value = stays.get(setting).copied().unwrap_or(value);
             match ensure(setting, value) {
-                Ok(wrote) => wrote,
+                Ok(wrote) => {
+                    refused.remove(setting);
+                    wrote
+                }
                 Err(error) if error.is_missing() => false,
                 Err(error) => {
-                    first_error.get_or_insert(error);
+                    refused.insert(setting.clone(), error);
                     false
                 }
             }
         };
         let before = &self.before.values;
         let first = by_setting(before);
+        // A journal cut short lacks the last changes. They go first: without GRO a veth refuses `threaded`.
+        let is_told = |held: &&Held| self.changes.iter().any(|one| one.setting == held.setting);
+        let planned = self.before.planned.iter().rev();
+        for held in planned.filter(|held| !is_told(held)) {
+            if let Some(value) = first.get(&held.setting) {
+                put(&held.setting, value);
+            }
+        }
         for (change, step) in self.changes.iter().rev().zip(1..) {
             let value = first.get(&change.setting).copied();
             let value = value.unwrap_or(&change.before);
@@ -310,7 +322,8 @@ impl Undo {
         reverted
             .foreign
             .extend(told.map(|held| told_of(held, before(held))));
-        first_error.map_or(Ok(()), |error| Err(failed(error)))
+        let refused = refused.into_values().next();
+        refused.map_or(Ok(()), |error| Err(failed(error)))
     }
 
     /// An interface that went and came again under its name is another one, with settings of its own.
