@@ -1,7 +1,7 @@
 //! A cell as its verb reads it: its flags, its plan, and about how long it takes.
 
 use super::file::{Cell, Text};
-use super::planned::{On, planned};
+use super::planned::{CellBed, planned};
 use super::script::SetUp;
 use super::{Wrong, is_plain};
 use crate::args::{Cli, TuneArgs, TuneVerb, Verb, one_line, typed_flags};
@@ -73,7 +73,8 @@ pub fn check(
         // What refuses the flags here may be the missing CPUs.
         let (beds, _) = planned(&verb, &words).unwrap_or_default();
         for (set_up, on) in set_ups.iter().zip(beds) {
-            set_up.script(&on.with_cpus(needs))?;
+            // At least one is the tester's.
+            set_up.script(&on.with_cpus(needs.saturating_sub(1).max(1)))?;
         }
         let why = format!("needs {needs} CPUs, the tester's included; this machine has {has}");
         return Ok(Err(why));
@@ -116,7 +117,7 @@ type Script = (PathBuf, String);
 /// Writes the set-up scripts of a cell: one, or one for each variant; none where nothing is set up.
 fn write_scripts(
     cell: &Cell,
-    beds: &[On],
+    beds: &[CellBed],
     scratch: &Scratch,
 ) -> Result<Vec<Option<Script>>, Wrong> {
     let set_ups = cell.set_ups().into_iter().zip(beds).zip('a'..);

@@ -23,7 +23,7 @@ const OVERLOAD: Span = Span::from_millis(10_000);
 
 /// A bed of a cell, and what is sent there.
 #[derive(Debug)]
-pub(super) struct On {
+pub(super) struct CellBed {
     /// The bed.
     pub(super) bed: BedChoice,
     /// How many CPUs its router has, where this machine lacks them.
@@ -38,7 +38,7 @@ pub(super) struct On {
     routes: Option<DestinationPlan>,
 }
 
-impl On {
+impl CellBed {
     fn new<J>(planned: &Planned<J>, sent: Sent<'_>) -> Self {
         let (sizes, traffic, receiver) = sent;
         Self {
@@ -85,29 +85,29 @@ impl On {
 /// Frame sizes, all else of the traffic, and where it is received.
 type Sent<'a> = (&'a [FrameSpec], &'a Traffic, Option<ReceiverPlace>);
 
-fn searched(plan: &ThroughputPlan) -> Sent<'_> {
+fn what_is_searched(plan: &ThroughputPlan) -> Sent<'_> {
     (&plan.sizes, &plan.traffic, plan.receiver)
 }
 
-fn loaded(plan: &FixedLoadPlan) -> Sent<'_> {
+fn what_is_offered(plan: &FixedLoadPlan) -> Sent<'_> {
     (&plan.sizes, &plan.traffic, plan.receiver)
 }
 
 /// What a verb plans, and about how long it measures.
-pub(super) fn planned(verb: &Verb, typed: &[OsString]) -> Result<(Vec<On>, Span)> {
+pub(super) fn planned(verb: &Verb, typed: &[OsString]) -> Result<(Vec<CellBed>, Span)> {
     let (on, each) = match verb {
         Verb::Throughput(args) => {
             let plan = Plan::new(args)?;
             let measured = &plan.offer.measurement;
             let unlimited = times(SEARCH_TRIALS, measured.search.final_trial());
             let each = measured.budget.unwrap_or(unlimited);
-            (On::new(&plan, searched(measured)), each)
+            (CellBed::new(&plan, what_is_searched(measured)), each)
         }
         Verb::Trial(args) => {
             let plan = TrialPlan::new(args)?;
             let trials = plan.offer.loads.len() * args.trials as usize;
             let each = times(trials, plan.offer.time);
-            (On::new(&plan, loaded(&plan.offer)), each)
+            (CellBed::new(&plan, what_is_offered(&plan.offer)), each)
         }
         Verb::Loss(args) => {
             let (plan, lasting) = loss(args)?;
@@ -117,20 +117,26 @@ pub(super) fn planned(verb: &Verb, typed: &[OsString]) -> Result<(Vec<On>, Span)
                 Some(lasting) => lasting.lasts.plus(lasting.after()).plus(OVERLOAD),
                 None => measured.budget.unwrap_or(loads),
             };
-            (On::new(&plan, searched(measured)), each)
+            (CellBed::new(&plan, what_is_searched(measured)), each)
         }
         Verb::Latency(args) => {
             let plan = LatencyPlan::new(args)?;
             let search = Some(args.budget).filter(|_| plan.offer.searches());
             let loads = times(2 * plan.offer.loads.len(), plan.offer.time);
             let each = loads.plus(search.unwrap_or_default());
-            (On::new(&plan, searched(&plan.offer.measurement)), each)
+            (
+                CellBed::new(&plan, what_is_searched(&plan.offer.measurement)),
+                each,
+            )
         }
         Verb::BackToBack(args) => {
             let plan = BurstPlan::new(args)?;
             let unlimited = times(args.repeat as usize, args.time).plus(OVERLOAD);
             let each = args.budget.unwrap_or(unlimited);
-            (On::new(&plan, searched(&plan.offer.measurement)), each)
+            (
+                CellBed::new(&plan, what_is_searched(&plan.offer.measurement)),
+                each,
+            )
         }
         _ => return whole(verb, typed),
     };
@@ -139,12 +145,12 @@ pub(super) fn planned(verb: &Verb, typed: &[OsString]) -> Result<(Vec<On>, Span)
 }
 
 /// The same of verbs whose time is not that of a frame size.
-fn whole(verb: &Verb, typed: &[OsString]) -> Result<(Vec<On>, Span)> {
+fn whole(verb: &Verb, typed: &[OsString]) -> Result<(Vec<CellBed>, Span)> {
     let (on, about) = match verb {
         Verb::Explain(args) if args.sweep.is_some() || args.paper_tables => {
             let plan = SweepPlan::new(args)?;
             let swept = &plan.offer.swept;
-            let mut on = On::new(&plan, loaded(&swept.explain.offer));
+            let mut on = CellBed::new(&plan, what_is_offered(&swept.explain.offer));
             on.routes = plan.offer.table.clone();
             (on, Job::sweep(swept).lasts)
         }
@@ -158,11 +164,14 @@ fn whole(verb: &Verb, typed: &[OsString]) -> Result<(Vec<On>, Span)> {
                 Some(other) => Job::explain_against(&plan.offer, other.plan.offer.burn_ns),
                 None => Job::explain(&plan.offer),
             };
-            (On::new(&plan, loaded(&plan.offer.offer)), job.lasts)
+            (
+                CellBed::new(&plan, what_is_offered(&plan.offer.offer)),
+                job.lasts,
+            )
         }
         Verb::Compare(args) => {
             let ComparePlan { how, variants, .. } = ComparePlan::new(args, typed)?;
-            let on = variants.into_iter().map(|variant| On {
+            let on = variants.into_iter().map(|variant| CellBed {
                 bed: BedChoice::Own(variant.bed),
                 dut_cpus: None,
                 sizes: vec![variant.traffic.frames.clone()],
@@ -178,7 +187,7 @@ fn whole(verb: &Verb, typed: &[OsString]) -> Result<(Vec<On>, Span)> {
             let measured = &scale.throughput;
             let search = measured.budget.filter(|_| scale.search);
             let count = plan.offer.points.len() * measured.sizes.len();
-            let mut on = On::new(&plan, searched(measured));
+            let mut on = CellBed::new(&plan, what_is_searched(measured));
             on.routes = Some(plan.offer.largest.clone());
             (on, Some(times(count, search.unwrap_or(OVERLOAD))))
         }
@@ -188,7 +197,7 @@ fn whole(verb: &Verb, typed: &[OsString]) -> Result<(Vec<On>, Span)> {
             let plan = Planned::<SettingsPlan>::new(args, typed)?;
             let measured = &plan.offer.measured;
             let sizes = [measured.traffic.frames.clone()];
-            let on = On::new(&plan, (&sizes, &measured.traffic, measured.how.receiver));
+            let on = CellBed::new(&plan, (&sizes, &measured.traffic, measured.how.receiver));
             (on, Some(measured.how.budget))
         }
         _ => bail!("no verb of a cell"),

@@ -2,7 +2,7 @@
 
 use super::Wrong;
 use super::file::Text;
-use super::planned::On;
+use super::planned::CellBed;
 use crate::args::no_setting;
 use crate::terminal;
 use anyhow::Context;
@@ -62,7 +62,7 @@ impl SetUp<'_> {
 
     /// The script: settings in the order of the catalogue, but each behind what it acts on, then the lines. It ends at the
     /// first that fails.
-    pub(super) fn script(self, on: &On) -> Result<String, Wrong> {
+    pub(super) fn script(self, on: &CellBed) -> Result<String, Wrong> {
         let mut text = "#!/bin/sh\nset -e\n".to_owned();
         if let Some(first) = self.settings.keys().next() {
             let bed = own(on).map_err(|why| Wrong::new(first, why))?;
@@ -140,7 +140,7 @@ fn command(step: Step) -> String {
 }
 
 /// The bed that a cell raises for itself.
-fn own(on: &On) -> anyhow::Result<BedPlan> {
+fn own(on: &CellBed) -> anyhow::Result<BedPlan> {
     let wish = on.bed.own_router();
     let wish = wish.context("settings are of a router that the cell raises for itself")?;
     let mut bed = wish.on_this_machine()?;

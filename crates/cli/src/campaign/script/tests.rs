@@ -6,7 +6,7 @@ use clap::Parser;
 use std::process::Command;
 
 /// The bed of `mpps trial` with these flags, and what is sent there.
-fn on(flags: &str) -> On {
+fn on(flags: &str) -> CellBed {
     let words = ["mpps", "trial", "--rate", "1k"].into_iter();
     let words = words.chain(flags.split_whitespace());
     let verb = Cli::try_parse_from(words).expect("flags").verb;
@@ -14,7 +14,7 @@ fn on(flags: &str) -> On {
 }
 
 /// The script of a cell with these settings and this rest, or what is said of it.
-fn scripted(settings: &[(&str, &str)], rest: &str, on: &On) -> Result<String, String> {
+fn scripted(settings: &[(&str, &str)], rest: &str, on: &CellBed) -> Result<String, String> {
     let settings = settings.iter();
     let settings = settings.map(|(id, value)| format!("{id} = \"{value}\""));
     let settings = settings.collect::<Vec<_>>().join(", ");
