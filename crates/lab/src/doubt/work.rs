@@ -1,7 +1,7 @@
 //! Doubts about other work: tasks that ran beside the forwarding, and work on frames that no busy time counts.
 
 use super::{Doubt, Weight};
-use mpps_method::{ChangesMade, CpuBusy, CpuTasks, CpuWork, Rules, Span, Trial, Verdict};
+use mpps_method::{ChangesMade, CpuTasks, CpuWork, Rules, Span, Trial, Verdict};
 use mpps_record::doubts::{BUSY_UNCOUNTED, WORK_ELSEWHERE};
 use std::collections::BTreeMap;
 
@@ -88,21 +88,36 @@ fn share(trial: &Trial, ns: u64) -> f64 {
     (ns as f64 / trial.duration.as_nanos().max(1) as f64).min(1.0)
 }
 
-/// Of the DUT's CPUs that the tester has no part in.
+/// Of the DUT's CPUs that the tester has no part in, over all trials: the kernel counts who runs at a tick, and one trial has
+/// some hundred ticks.
 fn busy_uncounted(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
-    let shares = |trial: &Trial| {
-        let of_cpu = |counted: &CpuBusy| {
-            let work = trial.work.iter().find(|work| work.cpu == counted.cpu)?;
+    let mut by_cpu: BTreeMap<usize, [u64; 4]> = BTreeMap::new();
+    for trial in comparable(trials) {
+        for counted in &trial.busy {
+            let Some(work) = trial.work.iter().find(|work| work.cpu == counted.cpu) else {
+                continue;
+            };
             // Other programs have doubts of their own, and the router's CPU less time.
             let others = trial.other_tasks.iter().filter(|one| one.cpu == work.cpu);
             let others: u64 = others.map(|one| one.total.as_nanos()).sum();
-            let busy = share(trial, work.busy_ns.saturating_sub(others));
-            let threads = share(trial, counted.run_ns);
-            Some((counted.cpu, busy, threads, share(trial, counted.tasks_ns)))
-        };
-        trial.busy.iter().filter_map(of_cpu).collect::<Vec<_>>()
+            let busy_ns = work.busy_ns.saturating_sub(others);
+            let all = by_cpu.entry(counted.cpu).or_default();
+            let of_trial = [
+                trial.duration.as_nanos(),
+                busy_ns,
+                counted.run_ns,
+                counted.tasks_ns,
+            ];
+            for (sum, ns) in all.iter_mut().zip(of_trial) {
+                *sum += ns;
+            }
+        }
+    }
+    let shares = |(cpu, [time, busy, threads, tasks]): (usize, [u64; 4])| {
+        let share = |ns: u64| (ns as f64 / time.max(1) as f64).min(1.0);
+        (cpu, share(busy), share(threads), share(tasks))
     };
-    let all = comparable(trials).flat_map(shares);
+    let all = by_cpu.into_iter().map(shares);
     let (cpu, busy, threads, tasks) = all.max_by(|a, b| (a.1 - a.2).total_cmp(&(b.1 - b.2)))?;
     (busy - threads > UNCOUNTED).then(|| Doubt {
         name: BUSY_UNCOUNTED,
