@@ -147,7 +147,7 @@ pub(crate) fn difference(
         )
     };
     let note = format!(
-        "{} {unit} before, {} after. Width is the mean of both. White: no change beyond the interval of its stage.",
+        "{} {unit} before, {} after. Width is the mean of both. White: no change beyond the interval of its stage, or no interval.",
         number::spaced(tree.root.before),
         number::spaced(tree.root.after)
     );

@@ -212,7 +212,7 @@ fn typed(cell: &Cell, scripts: &[Option<PathBuf>]) -> Result<Vec<String>> {
     for flags in [&cell.before, own, &cell.behind] {
         words.extend(shlex::split(flags).with_context(|| format!("a quote has no end: {flags}"))?);
     }
-    let check = |script: &Option<PathBuf>, flags: &str| {
+    let script_of = |script: &Option<PathBuf>, flags: &str| {
         ensure!(
             script.is_none() || !flags.contains("--dut-setup"),
             "--dut-setup beside settings or setup: call the program in setup"
@@ -228,14 +228,14 @@ fn typed(cell: &Cell, scripts: &[Option<PathBuf>]) -> Result<Vec<String>> {
     }
     if cell.variants.is_empty() {
         let script = scripts.first().unwrap_or(&None);
-        let script = check(script, &words.join(" "))?;
+        let script = script_of(script, &words.join(" "))?;
         words.extend(script.map(|script| format!("--dut-setup={script}")));
         return Ok(words);
     }
     let flags = ["--a", "--b"].into_iter().chain(std::iter::repeat("--c"));
     for ((variant, script), flag) in cell.variants.iter().zip(scripts).zip(flags) {
         let own = variant.flags.as_ref().map_or("", |flags| flags.get_ref());
-        let set_up = match check(script, own)? {
+        let set_up = match script_of(script, own)? {
             Some(script) => format!("{own} --dut-setup={}", shlex::try_quote(&script)?),
             None => own.to_owned(),
         };

@@ -279,17 +279,15 @@ impl Undo {
         };
         let stays: HashMap<&Setting, &String> = by_setting(&foreign);
         // A value may be refused until another is back: segmentation needs scatter-gather.
-        let mut refused: HashMap<Setting, Error> = HashMap::new();
+        let mut refused: Vec<(Setting, Error)> = Vec::new();
         let mut put = |setting: &Setting, value: &String| {
             let value = stays.get(setting).copied().unwrap_or(value);
+            refused.retain(|(of, _)| of != setting);
             match ensure(setting, value) {
-                Ok(wrote) => {
-                    refused.remove(setting);
-                    wrote
-                }
+                Ok(wrote) => wrote,
                 Err(error) if error.is_missing() => false,
                 Err(error) => {
-                    refused.insert(setting.clone(), error);
+                    refused.push((setting.clone(), error));
                     false
                 }
             }
@@ -322,8 +320,8 @@ impl Undo {
         reverted
             .foreign
             .extend(told.map(|held| told_of(held, before(held))));
-        let refused = refused.into_values().next();
-        refused.map_or(Ok(()), |error| Err(failed(error)))
+        let refused = refused.into_iter().next();
+        refused.map_or(Ok(()), |(_, error)| Err(failed(error)))
     }
 
     /// An interface that went and came again under its name is another one, with settings of its own.

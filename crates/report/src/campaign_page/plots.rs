@@ -110,7 +110,7 @@ pub fn settings(campaign: &CampaignRun<'_>) -> Option<Chart> {
     let names = changes.iter().map(|(name, _)| name.clone()).collect();
     let chart = Chart::new(
         "Change of frames/s by setting".to_owned(),
-        "Each mark compares with the first variant of the cell, or with the other level of a setting. Lines are intervals that hold in 19 of 20 comparisons, since method version 21 those of a run together.",
+        "Each mark compares with the first variant of the cell, or with the other level of a setting. Lines are 95 % intervals. Since method version 21 those of a run hold together in 19 of 20 runs.",
         Axis::new("setting", Scale::Names(names), number::short),
         Axis::new(
             "more frames/s",

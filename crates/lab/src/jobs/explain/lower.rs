@@ -23,8 +23,8 @@ const TURNS_MOST: u32 = 3;
 pub const IN_TURNS: Span = Span::from_millis(1_000);
 
 impl Explainer<'_> {
-    /// The model of a frame's cost. Where the trials are too few for one, or do not agree on its error, there are more. How
-    /// large that error is is not asked.
+    /// The model of a frame's cost. Where the trials are too few for one, or do not agree on its error, there are more. The
+    /// size of that error does not matter.
     pub(super) fn model(
         &mut self,
         turns: u32,
