@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The main job as a newcomer starts it (64, imix, 1518), by two builds of mpps in turns: what it takes and what it finds.
 # usage: bench/main-job/run.sh OUT_FOLDER BEFORE AFTER [PAIRS]     (as root; BEFORE and AFTER are programs)
+# BEFORE may be "-": AFTER alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 usage="usage: bench/main-job/run.sh OUT_FOLDER BEFORE AFTER [PAIRS]"
@@ -10,11 +11,17 @@ after=${3:?"$usage"}
 pairs=${4:-4}
 job=(throughput --quiet --json)
 mkdir -p "$out"
-printf '%s\n' "MPPS ${job[*]} --record FILE   ($pairs pairs, BEFORE and AFTER in turns)" > "$out/command.txt"
+builds=(before after)
+turns="$pairs pairs, BEFORE and AFTER in turns"
+if [ "$before" = - ]; then
+	builds=(after)
+	turns="$pairs runs of AFTER alone"
+fi
+printf '%s\n' "MPPS ${job[*]} --record FILE   ($turns)" > "$out/command.txt"
 bench/machine.sh > "$out/machine.txt"
 : > "$out/raw.jsonl"
 for pair in $(seq 1 "$pairs"); do
-	for build in before after; do
+	for build in "${builds[@]}"; do
 		record="$out/$build.jsonl"
 		rm -f "$record"
 		begun=$(date +%s%N)

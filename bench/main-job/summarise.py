@@ -7,7 +7,7 @@ import statistics
 import sys
 
 lines = [json.loads(line) for line in open(sys.argv[1])]
-builds = ("before", "after")
+builds = [build for build in ("before", "after") if any(x["build"] == build for x in lines)]
 pairs = sorted({x["pair"] for x in lines})
 frames = list(dict.fromkeys(x["frame"] for x in lines if x["kind"] == "result"))
 
@@ -39,16 +39,19 @@ for pair in pairs:
         cells = [found(results[frame]) if frame in results else "none" for frame in frames]
         print(f"| {pair} | {build} | {seconds:.0f} | {len(of('trial', build, pair))} | " + " | ".join(cells) + " |")
 print("\nMedians:\n")
-print("| | before | after | after / before |\n|---|---|---|---|")
+compared = ["after / before"] if len(builds) == 2 else []
+columns = ["", *builds, *compared]
+print("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
 
 
-def row(what, before, after, scale, digits):
-    if before and after:
-        b, a = statistics.median(before), statistics.median(after)
-        print(f"| {what} | {b / scale:.{digits}f} | {a / scale:.{digits}f} | {a / b:.2f} |")
+def row(what, seen, scale, digits):
+    if all(seen.values()):
+        medians = [statistics.median(seen[build]) for build in builds]
+        cells = [f"{median / scale:.{digits}f}" for median in medians] + [f"{medians[-1] / medians[0]:.2f}" for _ in compared]
+        print("| " + " | ".join([what, *cells]) + " |")
 
 
-row("s", took["before"], took["after"], 1, 0)
+row("s", took, 1, 0)
 for frame in frames:
     for name, what in (("rate_fps", "rate"), ("tester_ceiling_fps", "ceiling")):
-        row(f"{frame}: {what}, Mfps", values["before", frame, name], values["after", frame, name], 1e6, 3)
+        row(f"{frame}: {what}, Mfps", {build: values[build, frame, name] for build in builds}, 1e6, 3)
