@@ -8,7 +8,7 @@ pub enum Exit {
     /// Measured (0).
     Measured,
     /// A result is missing or decides nothing, mostly because of a disturbed machine (4): the same command may succeed later.
-    Disturbed,
+    Undecided,
     /// Measured, and an expectation was not met (1): to try again is no use.
     NotMet,
     /// Bad input, missing rights, or something that this machine lacks (2).
@@ -27,7 +27,7 @@ impl Exit {
             Self::NotMet => 1,
             Self::Failed => 2,
             Self::NotRestored => 3,
-            Self::Disturbed => 4,
+            Self::Undecided => 4,
             // As a shell reports a program that SIGINT ended: 128 and the signal's number.
             Self::Interrupted => 130,
         }
@@ -38,7 +38,7 @@ impl Exit {
     pub fn from_code(code: Option<u8>) -> Self {
         let all = [
             Self::Measured,
-            Self::Disturbed,
+            Self::Undecided,
             Self::NotMet,
             Self::Interrupted,
             Self::NotRestored,
@@ -51,7 +51,7 @@ impl Exit {
     pub fn from_each(says: impl IntoIterator<Item = bool>) -> Self {
         match says.into_iter().all(|says| says) {
             true => Self::Measured,
-            false => Self::Disturbed,
+            false => Self::Undecided,
         }
     }
 
@@ -75,8 +75,8 @@ mod tests {
     fn the_graver_end_wins() {
         assert_eq!(Exit::Failed.worse(Exit::NotRestored), Exit::NotRestored);
         assert_eq!(Exit::NotRestored.worse(Exit::Measured), Exit::NotRestored);
-        assert_eq!(Exit::NotMet.worse(Exit::Disturbed).code(), 1);
-        assert_eq!(Exit::Disturbed.worse(Exit::Measured).code(), 4);
+        assert_eq!(Exit::NotMet.worse(Exit::Undecided).code(), 1);
+        assert_eq!(Exit::Undecided.worse(Exit::Measured).code(), 4);
         assert_eq!(Exit::Failed.worse(Exit::Interrupted).code(), 130);
     }
 }

@@ -84,7 +84,7 @@ pub fn exit_of(error: &Error) -> Exit {
         ) {
             (Some(bed), _) => bed_exit(bed),
             (_, Some(job)) if job.is_interrupt() => Exit::Interrupted,
-            (_, Some(job)) if job.is_disturbance() => Exit::Disturbed,
+            (_, Some(job)) if job.is_disturbance() => Exit::Undecided,
             (_, Some(JobError::NoThroughput)) => Exit::NotMet,
             _ if is_interrupt(cause) => Exit::Interrupted,
             _ => Exit::Failed,
@@ -126,9 +126,9 @@ mod tests {
             ),
             (FibError::Interrupted(7).into(), Exit::Interrupted),
             (Interrupted("early").into(), Exit::Interrupted),
-            (JobError::AllVoid { trials: 9 }.into(), Exit::Disturbed),
+            (JobError::AllVoid { trials: 9 }.into(), Exit::Undecided),
             (JobError::NoThroughput.into(), Exit::NotMet),
-            (JobError::NoThroughputYet.into(), Exit::Disturbed),
+            (JobError::NoThroughputYet.into(), Exit::Undecided),
             (Error::msg("bad input"), Exit::Failed),
         ] {
             assert_eq!(exit_of(&error.context("while it ran")), exit);

@@ -185,7 +185,7 @@ impl<'a> View<'a> {
 
     /// Whether the machine was too restless for some of it: the same command may well succeed later.
     pub fn is_disturbed(&self) -> bool {
-        self.head.exit_code == Some(Exit::Disturbed.code())
+        self.head.exit_code == Some(Exit::Undecided.code())
     }
 
     /// Where the record of a result is.

@@ -3,7 +3,7 @@
 //! A DUT that loses frames for 2 ms of a trial with its CPU 70 % busy forwards more in the rest of that trial. Such loss
 //! ends a search, but it is no limit of the DUT's.
 
-use crate::pattern::{Losses, WINDOWS};
+use crate::pattern::{HUNDREDTHS, Losses};
 use crate::trial::Trial;
 use crate::units::Rate;
 use crate::verdict::Verdict;
@@ -11,9 +11,9 @@ use crate::verdict::Verdict;
 /// A CPU that is at least so busy has no time left, 0 to 1.
 pub const BUSY: f64 = 0.95;
 /// Loss that lasts shows in the last 1/20 of the trial ...
-const END_WINDOWS: usize = WINDOWS / 20;
+const END_HUNDREDTHS: usize = HUNDREDTHS / 20;
 /// ... and in 1/10 of it at least. The ring takes the first of an overload, so a small one shows late.
-const LASTING_WINDOWS: usize = WINDOWS / 10;
+const LASTING_HUNDREDTHS: usize = HUNDREDTHS / 10;
 
 /// Fewer runs of lost frames are too few to tell that they last.
 const SINGLE_RUNS: u64 = 8;
@@ -46,10 +46,10 @@ impl Losses {
         let begin = self.windows.iter().take_while(|&&lost| lost == 0).count();
         let since = self.windows.get(begin..).unwrap_or_default();
         let end = since
-            .get(since.len().saturating_sub(END_WINDOWS)..)
+            .get(since.len().saturating_sub(END_HUNDREDTHS)..)
             .unwrap_or_default();
         let with_loss = lossy(since);
-        lossy(end) > 0 && with_loss >= LASTING_WINDOWS && 2 * with_loss >= since.len()
+        lossy(end) > 0 && with_loss >= LASTING_HUNDREDTHS && 2 * with_loss >= since.len()
     }
 }
 

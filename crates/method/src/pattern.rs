@@ -17,7 +17,7 @@ use std::ops::Range;
 /// Runs kept one by one; the rest is in the histogram.
 pub const RUNS_KEPT: usize = 100;
 /// Parts of a trial for [`Losses::dispersion`].
-pub const WINDOWS: usize = 100;
+pub const HUNDREDTHS: usize = 100;
 /// Runs closer than this belong to one episode ...
 const EPISODE_GAP: Span = Span::from_millis(1);
 /// ... and so do those with fewer frames between them than one NAPI poll takes at once (NAPI_POLL_WEIGHT).
@@ -64,7 +64,7 @@ pub struct Losses {
     /// The most frequent of these distances, frames, and how many runs are so far from the one before, or a multiple of it
     /// where what is between was passed over.
     pub spacing_commonest: (u64, u64),
-    /// Frames lost in each of [`WINDOWS`] equal parts of the trial.
+    /// Frames lost in each of [`HUNDREDTHS`] equal parts of the trial.
     pub windows: Vec<u64>,
     /// Variance over mean of these: about 1 when each frame is lost by chance, near 0 when loss is even, large
     /// when it comes in lumps.
@@ -184,7 +184,7 @@ impl Tally {
             spacing_mean: 0.0,
             spacing_cv: 0.0,
             spacing_commonest: (0, 0),
-            windows: vec![0; WINDOWS],
+            windows: vec![0; HUNDREDTHS],
             dispersion: 0.0,
         };
         let in_gap = u128::from(EPISODE_GAP.as_nanos()) * u128::from(sent)
@@ -258,8 +258,8 @@ impl Tally {
         let (sent, mut at) = (self.losses.sent.max(1), run.first);
         let end = run.first + run.frames;
         while at < end {
-            let place = u128::from(at) * WINDOWS as u128 / u128::from(sent);
-            let next = ((place + 1) * u128::from(sent)).div_ceil(WINDOWS as u128);
+            let place = u128::from(at) * HUNDREDTHS as u128 / u128::from(sent);
+            let next = ((place + 1) * u128::from(sent)).div_ceil(HUNDREDTHS as u128);
             let upto = end.min(u64::try_from(next).unwrap_or(u64::MAX)).max(at + 1);
             if let Some(window) = self.losses.windows.get_mut(place as usize) {
                 *window += upto - at;
@@ -290,10 +290,10 @@ impl Tally {
             losses.spacing_mean = mean;
             losses.spacing_cv = variance.sqrt() / mean;
         }
-        let mean = losses.lost as f64 / WINDOWS as f64;
+        let mean = losses.lost as f64 / HUNDREDTHS as f64;
         let off = |&lost: &u64| (lost as f64 - mean).powi(2);
         let squares: f64 = losses.windows.iter().map(off).sum();
-        losses.dispersion = squares / WINDOWS as f64 / mean;
+        losses.dispersion = squares / HUNDREDTHS as f64 / mean;
         Some(losses)
     }
 }

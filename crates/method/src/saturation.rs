@@ -214,8 +214,8 @@ impl Saturation {
         (1..BLOCKS_MIN as u32).contains(&self.trials)
     }
 
-    /// From the blocks of two loads, each in one state of the machine, the same for both if none of them is slower there;
-    /// where states are unknown, at one distance for both; where that leaves one of them too little, at its own.
+    /// From the blocks of two loads. Both are taken in one state of the machine if none is slower there. Where states are
+    /// unknown, both are taken at one distance. A load that this leaves too little is taken at its own.
     #[must_use]
     pub fn from_two_loads(loads: [&[Block]; 2]) -> [Option<Self>; 2] {
         let places = Place::from_each_load(&loads.map(windows_of), BLOCKS_MIN);
@@ -449,7 +449,7 @@ impl FrameCost {
     /// From blocks of the router and of a wire in its place, measured in turns: the first of each is a pair, and so
     /// on. The router's part is the difference within each pair, so that a CPU that slows down for a while slows both.
     /// `None` with fewer than 2 pairs whose busy time is known.
-    /// With a `distance_ns` only pairs at that CPU distance count: that of the rate beside which the cost stands.
+    /// With a `distance_ns` only pairs at that CPU distance count: the distance at which the rate was measured.
     #[must_use]
     pub fn from_blocks(router: &[Block], wire: &[Block], distance_ns: Option<f64>) -> Option<Self> {
         let pairs: Vec<(&Block, &Block)> = router.iter().zip(wire).collect();

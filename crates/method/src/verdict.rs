@@ -238,26 +238,14 @@ impl Trial {
         Ok(())
     }
 
-    /// The longest disturbance names them all.
+    /// The disturbance that took the most time names them all. Of times in which a CPU stood still, the longest is known.
     fn disturbed_by(&self, share: f64, bound: f64) -> Void {
-        let other_tasks = self
-            .other_tasks
-            .iter()
-            .max_by_key(|other_tasks| other_tasks.longest);
-        let gaps = self.gaps.iter().map(|gap| (gap.cpu, gap.longest));
-        let slow = (self.slow.iter()).map(|time| (time.cpu, time.length()));
-        let still_or_slow = gaps.chain(slow).max_by_key(|&(_, time)| time);
-        let longest = other_tasks.map_or(Span::ZERO, |other_tasks| other_tasks.longest);
-        let still_or_slow = still_or_slow.filter(|&(_, time)| time > longest);
-        let (cpu, culprit, longest) = match (still_or_slow, other_tasks) {
-            (Some((cpu, time)), _) => (cpu, None, time),
-            (None, Some(other_tasks)) => (
-                other_tasks.cpu,
-                Some(other_tasks.culprit),
-                other_tasks.longest,
-            ),
-            (None, None) => (0, None, Span::ZERO),
-        };
+        let still = (self.gaps.iter()).map(|gap| (gap.longest, gap.cpu, None, gap.longest));
+        let slow = (self.slow.iter()).map(|time| (time.length(), time.cpu, None, time.length()));
+        let others = (self.other_tasks.iter())
+            .map(|tasks| (tasks.total, tasks.cpu, Some(tasks.culprit), tasks.longest));
+        let most = (still.chain(slow).chain(others)).max_by_key(|&(time, ..)| time);
+        let (_, cpu, culprit, longest) = most.unwrap_or((Span::ZERO, 0, None, Span::ZERO));
         Void::Disturbed {
             cpu,
             culprit,

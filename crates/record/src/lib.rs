@@ -110,7 +110,7 @@ pub use read::{Records, read, read_file, read_to_report, read_to_show};
 pub use recovery::{RecoveryLine, RecoveryTrial};
 pub use reset::{ResetLine, ResetTrial};
 pub use result::{
-    BusyLoad, Doubt, Evenness, FrameCost, FullSpeed, Headroom, Interval, LoadAboveRate, LossAbove,
+    BusyLoad, Doubt, Evenness, FrameCost, Headroom, Interval, LoadAboveRate, LossAbove,
     OtherStates, Overload, ResultLine, StandsOn, WhyLost,
 };
 pub use route_changes::{ReplayedFile, RouteChanges};

@@ -183,10 +183,6 @@ pub struct Overload {
     /// Missing in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_states: Option<OtherStates>,
-    /// What the router would forward in one fixed state of the machine. Missing in older records, if the trials' rates were
-    /// alike, or if the readings do not explain them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub full_speed: Option<FullSpeed>,
     /// Trials on which the maximum stands. Missing in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_forwarding_trials: Option<u32>,
@@ -211,20 +207,6 @@ pub struct OtherStates {
     pub share: f64,
     /// What the median window in them forwarded.
     pub forwarding_fps: u64,
-}
-
-/// What a router would forward at overload in one fixed state of the machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FullSpeed {
-    /// The rate, computed from what the trials forwarded in the states that they were in.
-    pub forwarding_fps: Interval<u64>,
-    /// The round trip of a cache line between the CPUs for which it holds.
-    pub cpu_distance_ns: f64,
-    /// The fixed piece of work for which it holds: the 3 % quantile over this run's windows.
-    pub work_ns: f64,
-    /// Trials that it comes from.
-    pub trials: u32,
 }
 
 /// A median with its 95 % confidence interval, in the member's unit.

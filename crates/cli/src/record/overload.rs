@@ -3,9 +3,8 @@
 use mpps_lab::doubt::ForwardingLimit;
 use mpps_lab::line::{self, rates, tenths};
 use mpps_lab::search::saturation::Saturated;
-use mpps_method::full_speed;
 use mpps_method::saturation::{self, Saturation};
-use mpps_record::{FrameCost, FullSpeed, LoadAboveRate, OtherStates, Overload};
+use mpps_record::{FrameCost, LoadAboveRate, OtherStates, Overload};
 
 /// The members of one frame size. Runs on a machine differ, those of a simulated router do not.
 pub fn overload(
@@ -34,7 +33,6 @@ pub fn overload(
             .and_then(|found| found.other_state_fps)
             .map(|fps| fps as u64),
         other_states: maximum.and_then(other_states),
-        full_speed: saturated.full_speed.as_ref().map(full_speed),
         max_forwarding_trials: maximum.map(|found| found.trials),
         elsewhere_trials: maximum.map(|found| found.elsewhere),
         cost: saturated.cost.as_ref().map(cost),
@@ -48,15 +46,6 @@ fn other_states(maximum: &Saturation) -> Option<OtherStates> {
         share: maximum.other_state_share,
         forwarding_fps: maximum.rate_in_other_states()? as u64,
     })
-}
-
-fn full_speed(found: &full_speed::FullSpeed) -> FullSpeed {
-    FullSpeed {
-        forwarding_fps: rates(found.forwarding),
-        cpu_distance_ns: full_speed::REFERENCE_ROUND_TRIP_NS,
-        work_ns: found.work_ns,
-        trials: found.trials,
-    }
 }
 
 /// One load above what the DUT forwards.

@@ -147,7 +147,7 @@ impl Outcome for Vec<CalibrationLine> {
     /// disturbed nobody knows.
     fn exit(&self, _: &Run) -> Exit {
         let exit = |row: &CalibrationLine| match (&row.disturbed, row.holds) {
-            (Some(_), _) => Exit::Disturbed,
+            (Some(_), _) => Exit::Undecided,
             (None, true) => Exit::Measured,
             (None, false) => Exit::NotMet,
         };

@@ -178,7 +178,7 @@ impl Outcome for Vec<ComparisonLine> {
                 .skip(1)
                 .map(|variant| variant.difference.as_ref());
             let exit = |found| difference_exit(found, line.fail_if_slower_share);
-            worst(differences.map(|found| found.map_or(Exit::Disturbed, exit)))
+            worst(differences.map(|found| found.map_or(Exit::Undecided, exit)))
         };
         worst(self.iter().map(comparison))
     }
@@ -191,7 +191,7 @@ pub fn difference_exit(found: &Difference, fail_if_slower: Option<f64>) -> Exit 
         return Exit::NotMet;
     }
     match !found.has_interval() || unanswered(found, fail_if_slower).is_some() {
-        true => Exit::Disturbed,
+        true => Exit::Undecided,
         false => Exit::Measured,
     }
 }

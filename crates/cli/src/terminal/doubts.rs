@@ -15,13 +15,16 @@ const HEADING: &str = "\nDoubts\n";
 /// The noun of lines that each have one frame size.
 pub const SIZES: &str = "frame sizes";
 
-/// What was seen, in so many columns: all of it, or its first clause, or that one up to a
-/// parenthesis, or its first words.
+/// What was seen, in so many columns: all of it, or its first clause, or that one without the
+/// parenthesis that ends it, or its first words.
 fn short<'a>(seen: &'a str, room: usize) -> Cow<'a, str> {
     let fits = |text: &str| text.chars().count() <= room;
     let first = |text: &'a str, end: &str| text.split(end).next().unwrap_or(text);
     let clause = first(seen, "; ");
-    let bare = first(clause, " (");
+    let bare = clause
+        .strip_suffix(')')
+        .and_then(|open| open.rsplit_once(" ("));
+    let bare = bare.map_or(clause, |(bare, _)| bare);
     if let Some(whole) = [seen, clause, bare].into_iter().find(|text| fits(text)) {
         return whole.into();
     }

@@ -159,17 +159,17 @@ impl Outcome for Vec<PointLine> {
         let exit = |row: &ScaleRow<'_>| {
             let reading = row.result.as_ref().map(Row::reading);
             match reading {
-                _ if row.is_empty() => Exit::Disturbed,
+                _ if row.is_empty() => Exit::Undecided,
                 None | Some(Reading::Is(_) | Reading::AtLeast(_) | Reading::Unconfirmed(_)) => {
                     Exit::Measured
                 }
                 Some(Reading::Below(_))
                     if row.result.as_ref().is_some_and(expectation::is_open) =>
                 {
-                    Exit::Disturbed
+                    Exit::Undecided
                 }
                 Some(Reading::Below(_)) => Exit::NotMet,
-                Some(Reading::Nothing) => Exit::Disturbed,
+                Some(Reading::Nothing) => Exit::Undecided,
             }
         };
         worst(ScaleRow::each(self).iter().map(exit))

@@ -175,7 +175,7 @@ impl Outcome for Vec<LoadLine> {
             let line = run.trials.iter().find(|line| line.trial == found.trial);
             match line.map(|line| &line.verdict) {
                 Some(Verdict::Lossless | Verdict::Lossy) => Exit::Measured,
-                Some(Verdict::Void | Verdict::NotOffered) => Exit::Disturbed,
+                Some(Verdict::Void | Verdict::NotOffered) => Exit::Undecided,
                 _ => Exit::Failed,
             }
         };

@@ -42,7 +42,7 @@ impl Outcome for Vec<OverloadLine> {
     fn exit(&self, _: &Run) -> Exit {
         let exit = |size: &OverloadLine| match (&size.verdict, size.undisturbed().next()) {
             (Some(Verdict::Invalid), _) => Exit::Failed,
-            (_, None) => Exit::Disturbed,
+            (_, None) => Exit::Undecided,
             _ => Exit::Measured,
         };
         worst(self.iter().map(exit))

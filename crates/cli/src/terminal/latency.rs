@@ -39,7 +39,7 @@ impl Outcome for Vec<LatencyLine> {
             _ if is_measured(load) || size.in_place_of(load).is_some() => Exit::Measured,
             Some(Verdict::NotOffered) => Exit::Measured,
             Some(Verdict::Invalid) => Exit::Failed,
-            _ => Exit::Disturbed,
+            _ => Exit::Undecided,
         };
         let of_size = |size: &LatencyLine| Exit::from_each([size.loads.iter().any(is_measured)]);
         let loads = |size: &LatencyLine| worst(size.loads.iter().map(|load| of_load(size, load)));

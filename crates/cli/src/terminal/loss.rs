@@ -56,12 +56,12 @@ impl Outcome for Vec<CurveLine> {
     /// A load that the tester cannot offer is shown as such.
     fn exit(&self, _: &Run) -> Exit {
         let exit = |load: &CurvePoint| match load.verdict {
-            Verdict::Void => Exit::Disturbed,
+            Verdict::Void => Exit::Undecided,
             Verdict::Invalid => Exit::Failed,
             _ => Exit::Measured,
         };
         let curve = |curve: &CurveLine| match curve.loads[..] {
-            [] => Exit::Disturbed,
+            [] => Exit::Undecided,
             _ => worst(curve.loads.iter().map(exit)),
         };
         worst(self.iter().map(curve))

@@ -233,12 +233,12 @@ impl Outcome for Vec<ResultLine> {
     /// Another try may measure what was not measured; what was measured and falls short stays so.
     fn exit(&self, run: &Run) -> Exit {
         let exit = |row: &Row<'_>| match row.reading() {
-            Reading::Nothing => Exit::Disturbed,
+            Reading::Nothing => Exit::Undecided,
             Reading::Below(_) if !expectation::is_open(row) => Exit::NotMet,
             reading => match expectation::unmet(run.begin.as_ref(), row) {
-                Some(unmet) if unmet.may_be_met => Exit::Disturbed,
+                Some(unmet) if unmet.may_be_met => Exit::Undecided,
                 Some(_) => Exit::NotMet,
-                None if matches!(reading, Reading::Below(_)) => Exit::Disturbed,
+                None if matches!(reading, Reading::Below(_)) => Exit::Undecided,
                 None => Exit::Measured,
             },
         };

@@ -196,7 +196,7 @@ impl Running<'_> {
         let sentence = run.as_ref().map(first_sentence).unwrap_or_default();
         let (told, error) = match exit {
             Exit::Measured | Exit::NotMet => (sentence, None),
-            Exit::Disturbed => (format!("not all of it is known: {sentence}"), None),
+            Exit::Undecided => (format!("not all of it is known: {sentence}"), None),
             _ => (format!("not measured: {said}"), Some(said)),
         };
         self.note(&format!("  {told}"));

@@ -82,7 +82,7 @@ pub fn run(args: &FinishedArgs, json: bool) -> Result<Exit> {
     }
     // What could not be compared may be slower than is allowed.
     let refused = match args.fail_if_slower {
-        Some(_) => Exit::Disturbed,
+        Some(_) => Exit::Undecided,
         None => Exit::Measured,
     };
     let exits = compared.iter().map(|(_, found)| match found {

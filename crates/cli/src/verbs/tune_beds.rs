@@ -43,7 +43,7 @@ pub fn measure(
         };
         let measured = on_two_beds(two, plan, outcome, earlier, end, recorder);
         if let Err(error) = measured {
-            if !matches!(exit_of(&error), Exit::Failed | Exit::Disturbed) {
+            if !matches!(exit_of(&error), Exit::Failed | Exit::Undecided) {
                 return Err(error);
             }
             outcome.add(not_measured(two, format!("{error:#}")));

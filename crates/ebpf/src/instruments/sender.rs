@@ -35,7 +35,7 @@ pub const MARK_PAUSE_NS: u64 = 100_000;
 /// Longest pause after a refusal, ns.
 pub const PAUSE_MAX_NS: u64 = 400_000;
 /// A batch waits for slots for so long, ns.
-pub const WINDOW_NS: u64 = 10_000;
+pub const BATCH_WAIT_NS: u64 = 10_000;
 /// From one mark to the next at least, but for pauses, ns.
 const MARK_GAP_MIN_NS: u64 = 1_000_000;
 

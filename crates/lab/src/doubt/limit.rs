@@ -223,15 +223,17 @@ pub(super) fn forwarding_limit(
     })
 }
 
-/// What limits the maximum forwarding rate where overload alone was measured: there a router with CPU time left was
-/// disturbed. `None` where that rate was not measured.
+/// The same where overload alone was measured: there a router with CPU time left was disturbed.
 #[must_use]
-pub fn overload_limit(saturated: &Saturated) -> Option<LimitedBy> {
-    let maximum = saturated.maximum()?;
-    Some(match maximum.busy {
-        _ if !saturated.overloaded => LimitedBy::Tester,
-        Some(busy) if busy < BUSY => LimitedBy::Disturbed,
-        _ => LimitedBy::Dut,
+pub fn overload_limit(cpus_shared: bool, saturated: &Saturated) -> Option<LimitedBy> {
+    let is_unseen = (saturated.maximum())
+        .is_some_and(|maximum| maximum.busy.is_none() && !maximum.only_disturbed);
+    Some(match forwarding_limit(cpus_shared, saturated, None)? {
+        ForwardingLimit::Router | ForwardingLimit::RouterCpu => LimitedBy::Dut,
+        ForwardingLimit::Unknown if is_unseen => LimitedBy::Dut,
+        ForwardingLimit::Unknown => LimitedBy::Disturbed,
+        ForwardingLimit::Tester => LimitedBy::Tester,
+        ForwardingLimit::SharedCpu => LimitedBy::SharedCpu,
     })
 }
 

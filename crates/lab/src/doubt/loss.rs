@@ -114,7 +114,7 @@ fn sender_caught_up(catch_up: CatchUp) -> Doubt {
         name: SENDER_CAUGHT_UP,
         weight: Weight::Shifted(4),
         seen: format!(
-            "at {rate} the late sender sent {frames} frames back to back, {percent:.0} % of the ring; {lost} were lost"
+            "at {rate} the sender fell behind and sent {frames} frames back to back ({percent:.0} % of the ring); {lost} were lost"
         ),
         why: "Frames sent back to back need room in the DUT's ring. The tester may have caused the loss, and the DUT may do more.",
         next: "Run again when the machine is quieter, give the sender a CPU of its own (--tester-cpus), or use a larger --rx-ring.",

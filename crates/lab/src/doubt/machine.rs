@@ -6,7 +6,6 @@ use crate::one_run::Holder;
 use crate::search::saturation::Saturated;
 use crate::traffic::ReceiverPlace;
 use mpps_method::distance::{At, is_same_distance};
-use mpps_method::full_speed::{FullSpeed, REFERENCE_ROUND_TRIP_NS};
 use mpps_method::interval::Interval;
 use mpps_method::saturation::{FrameCost, Saturation};
 use mpps_method::{Disturbed, Outcome, Rate, Rules, Span, Trial, Verdict, speed};
@@ -39,8 +38,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         maximum.and_then(Saturation::state),
         evidence,
     ));
-    let full_speed = weighed.saturated.full_speed.as_ref();
-    doubts.extend(maximum.and_then(|maximum| other_state(maximum, full_speed)));
+    doubts.extend(maximum.and_then(other_state));
     let cost = weighed.saturated.cost.as_ref();
     doubts.extend(no_cost(weighed.saturated));
     doubts.extend(cost.and_then(few_pairs));
@@ -203,7 +201,7 @@ fn distance_changed(overload: Option<At>, trial: Option<At>) -> Option<Doubt> {
 }
 
 /// Whether the maximum forwarding rate leaves out much of the time, for the machine was in another state.
-fn other_state(maximum: &Saturation, full_speed: Option<&FullSpeed>) -> Option<Doubt> {
+fn other_state(maximum: &Saturation) -> Option<Doubt> {
     let share = maximum.other_state_share;
     (share > OTHER_STATE_SHARE).then(|| Doubt {
         name: "other-state",
@@ -212,10 +210,9 @@ fn other_state(maximum: &Saturation, full_speed: Option<&FullSpeed>) -> Option<D
             false => Weight::Shifted(2),
         },
         seen: format!(
-            "{:.0} % of the time at overload was in another state{}; it does not count{}",
+            "{:.0} % of the time at overload was in another state{}; it does not count",
             100.0 * share,
-            forwarded_elsewhere(maximum),
-            full_speed.map_or_else(String::new, at_full_speed)
+            forwarded_elsewhere(maximum)
         ),
         why: "Another guest on the core slows the router. So does a larger CPU distance. The maximum is that of one such state.",
         next: "Compare only results in similar states. Dedicated cores keep one state.",
@@ -243,16 +240,6 @@ fn forwarded_elsewhere(maximum: &Saturation) -> String {
         false => "more",
     };
     format!(" ({:.0} % {than} forwarded)", percent.abs())
-}
-
-fn at_full_speed(found: &FullSpeed) -> String {
-    let Interval { low, middle, high } = found.forwarding;
-    let [low, middle, high] = [low, middle, high].map(Rate::from_fps);
-    format!(
-        ". Computed for one state ({REFERENCE_ROUND_TRIP_NS:.0} ns round trip, {:.0} ns of work) it would forward \
-        {middle} ({low} to {high}; such rates differ by 7 % between runs on one machine)",
-        found.work_ns
-    )
 }
 
 fn no_cost(saturated: &Saturated) -> Option<Doubt> {
@@ -308,7 +295,7 @@ fn exit_untimed(saturated: &Saturated, receiver: Option<ReceiverPlace>) -> Optio
     (is_meant && saturated.exit_program.is_none()).then(|| Doubt {
         name: EXIT_UNTIMED,
         weight: Weight::Unsure(1),
-        seen: "the receiver's program at the exit could not be timed, so the router's part of a frame's cost may be too small"
+        seen: "the receiver's program could not be timed; the router's part of a frame's cost may be too small"
             .to_owned(),
         why: "Through a wire that program is the first to read a frame's headers. The time that it waits for them is \
             then in the bed's part.",

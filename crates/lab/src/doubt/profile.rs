@@ -3,7 +3,6 @@
 use super::{Doubt, Surroundings, Weight, frame_doubts, overload_doubts, search, work_doubts};
 use crate::profile::Completeness;
 use mpps_linux::perf::NO_PMU;
-use mpps_method::full_speed::fastest_work_ns;
 use mpps_method::{LimitedBy, Trial, Verdict, statistics};
 use mpps_record::{ProfileLine, ProfiledLoad, ProfiledWire};
 
@@ -17,6 +16,8 @@ const UNCLASSIFIED_MAX: f64 = 0.01;
 const LOOKING_MAX: f64 = 0.02;
 /// The router's CPU is slowed down if fixed work takes more than this multiple of its time at full speed.
 const SLOWED: f64 = 1.1;
+/// Full speed is this quantile of its time over all windows.
+const FULL_SPEED: f64 = 0.03;
 /// As many pairs as trials by default: all of them lie below by chance once in 32 times. Fewer say less.
 const LOOKING_PAIRS: u32 = 5;
 
@@ -217,7 +218,11 @@ fn elsewhere(load: &ProfiledLoad, frame_ns: &[f64]) -> Option<Doubt> {
 /// Whether the costs are those of a slow state of the machine.
 fn slowed(load: &ProfiledLoad, trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     let windows = trials.iter().flat_map(|(trial, _)| &trial.windows);
-    let fastest_ns = fastest_work_ns(windows.filter(|window| !window.disturbed))?;
+    let works = windows
+        .filter(|window| !window.disturbed)
+        .filter_map(|window| Some(window.work_ns? as f64));
+    let works: Vec<f64> = works.collect();
+    let fastest_ns = statistics::quantile(&works, FULL_SPEED).filter(|ns| *ns > 0.0)?;
     let work_ns = load.work_ns.filter(|ns| *ns > SLOWED * fastest_ns)?;
     Some(Doubt {
         name: "slow-state",

@@ -188,7 +188,7 @@ fn elsewhere(searched: &Searched) -> Option<Doubt> {
         name: "search-other-state",
         weight: Weight::Unsure(10),
         seen: format!(
-            "{count} of {all} trials of the search were in another state of the machine than overload; {do_they}"
+            "{count} of {all} trials of the search were in another state than overload; {do_they}"
         ),
         why,
         next: "Compare only results in similar states. Dedicated cores keep one state.",
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(elsewhere(&searched), None);
         searched.elsewhere = 1;
         let seen = |searched: &Searched| elsewhere(searched).expect("a doubt").seen;
-        let counted = "1 of 1 trials of the search were in another state of the machine than overload; they count";
+        let counted = "1 of 1 trials of the search were in another state than overload; they count";
         assert_eq!(seen(&searched), counted);
         let (trial, verdict) = searched.trials[0].clone();
         let judged = Judged {

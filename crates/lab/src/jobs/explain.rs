@@ -29,7 +29,7 @@ use crate::line::{self, interval};
 use crate::profile::Completeness;
 use crate::search::exit_program;
 use crate::search::measurer::Measurer;
-use crate::search::saturation::{FIRST_BURST, SENDER_MAX, little_more, sent};
+use crate::search::saturation::{FIRST_BURST, SENDER_MAX, little_more, taken_by_port};
 use crate::tester::{EvidenceProbe, Fault, PlantedFault, Tester, TesterError};
 use load::{Saturated, forwards, is_overloaded, load_of};
 use look::{Beside, Look};
@@ -350,7 +350,7 @@ impl Explainer<'_> {
             Ok(judged)
         })?;
         self.void += void;
-        self.sends = self.sends.max(sent(&judged.trial));
+        self.sends = self.sends.max(taken_by_port(&judged.trial));
         self.tried.push((judged.trial, judged.verdict));
         looked.ok_or(JobError::NoThreads)
     }

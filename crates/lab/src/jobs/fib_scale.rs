@@ -15,7 +15,7 @@ use super::{JobError, ResultObserver, Trials, keep};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::destinations::{Destinations, DrawPlan};
-use crate::doubt::{self, Doubt, Finding};
+use crate::doubt::{self, Doubt, Finding, overload_limit};
 use crate::fib::{CountedBack, Loaded};
 use crate::routes;
 use crate::search::measurer::Measurer;
@@ -23,7 +23,7 @@ use crate::search::saturation::Saturated;
 use crate::tester::Tester;
 use crate::trial;
 use mpps_method::destinations::Draw;
-use mpps_method::{FrameSpec, Rate, Span};
+use mpps_method::{FrameSpec, LimitedBy, Rate, Span};
 use mpps_tables::{ChooseOptions, Sample, Table, choose};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -145,6 +145,8 @@ pub struct Measured {
     pub frames: FrameSpec,
     /// What overload told.
     pub saturated: Saturated,
+    /// What limits the maximum forwarding rate; `None` where that was not measured.
+    pub limited_by: Option<LimitedBy>,
     /// What to doubt about that.
     pub doubts: Vec<Doubt>,
     /// What the search found, one a goal; none without a search.
@@ -304,8 +306,10 @@ impl<'a> Scale<'a> {
             let (deadline, told) = (deadline.get(), saturated.clone());
             findings = throughput::find(&mut tester, plan, told, deadline, trials)?;
         }
+        let cpus_shared = self.bed.plan().cpus.shared();
         Ok(Measured {
             frames: frames.clone(),
+            limited_by: overload_limit(cpus_shared, &saturated),
             saturated,
             doubts,
             findings,

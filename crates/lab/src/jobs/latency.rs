@@ -32,8 +32,8 @@ pub const TURNS_MIN: u64 = 3;
 const MORE_ROUNDS: u64 = 3;
 /// After so many trials that were not offered, where none counts, the tester cannot offer the load in batches of this size.
 const NOT_OFFERED_MAX: usize = 3;
-/// Most frames handed on at once where the tester cannot offer a load one frame at a time. All of a batch wait for its last,
-/// so few are tried first.
+/// Most frames handed on at once where the tester cannot offer a load one frame at a time. Each frame of a batch waits for the
+/// last one, so few are tried first.
 const LARGER_BATCHES: [u32; 2] = [4, Traffic::BATCH];
 /// The highest load that it can is looked for below the most that came, by these shares of it one after the other.
 const STEPS_DOWN: [f64; 6] = [0.95, 0.95, 0.85, 0.85, 0.85, 0.85];
@@ -332,7 +332,8 @@ fn in_batches(
     Ok(at)
 }
 
-/// The highest load that the tester can offer in place of this one, of which so much came at most; else the lowest tried.
+/// The highest load below this one that the tester can offer, or the lowest one tried. `most` is what arrived at the load
+/// before.
 fn highest(
     load: Rate,
     mut most: Option<Rate>,
@@ -372,12 +373,8 @@ pub fn raise<'a>(
     };
     let longest = trial::longest(turn(time));
     let frames_max = SENDER_MAX.frames_in(longest).max(FIRST_BURST);
-    // Merged frames are seen in a burst at first: single ones, as the probe's, are not merged.
-    let all_seen = |tester: &mut Tester<'_>| {
-        let burst = trial::run_burst(tester, FIRST_BURST)?;
-        burst.check_exit().map_err(JobError::PastExit)
-    };
-    let mut tester = throughput::raise(bed, &traffic, frames_max, receiver, all_seen)?.0;
+    let mut tester =
+        throughput::raise(bed, &traffic, frames_max, receiver, throughput::first_burst)?.0;
     tester.traffic.batch = 1;
     Ok(tester)
 }

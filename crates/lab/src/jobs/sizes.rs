@@ -1,4 +1,4 @@
-//! What jobs of several frame sizes share: a size that fails takes no other away, and a void trial is repeated.
+//! What jobs of several frame sizes share: a failed size does not stop the others, and a void trial is repeated.
 
 use super::throughput::{self, ThroughputPlan, saturate};
 use super::{JobError, Judged, ResultObserver, Trials, keep};

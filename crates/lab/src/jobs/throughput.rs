@@ -203,7 +203,7 @@ pub(crate) fn raise<'a, T>(
 pub(super) fn first_burst(tester: &mut Tester<'_>) -> Result<Rate, JobError> {
     let burst = trial::run_burst(tester, saturation::FIRST_BURST)?;
     burst.check_exit().map_err(JobError::PastExit)?;
-    Ok(saturation::sent(&burst))
+    Ok(saturation::taken_by_port(&burst))
 }
 
 /// Searches by the plan below the tester's ceiling. Returns one finding for each goal.

@@ -13,7 +13,6 @@ use crate::trial;
 pub use crate::trial::SENDER_MAX;
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::distance::{At, Distance, Place, is_same_distance};
-use mpps_method::full_speed::FullSpeed;
 use mpps_method::interval::{Interval, RUNS_APART};
 use mpps_method::saturation::{
     Block, FrameCost, Saturation, Window, blocks_at, blocks_at_distance,
@@ -33,8 +32,8 @@ const ROUNDS_MIN: u32 = 4;
 const ROUNDS_FEWEST: u32 = 2;
 /// Most rounds.
 const ROUNDS_MAX: u32 = 10;
-/// An interval is narrow when half of it is at most this share of its middle: by so much runs differ anyway. The 95 % of
-/// runs are then 4.4 % on each side. Without any width of its own they would be 3.9 %, so more rounds tell hardly more.
+/// An interval is narrow if half of it is at most this share of its middle. Runs differ by that, so more rounds hardly narrow
+/// the printed interval: it has 4.4 % on each side then, and 3.9 % if the run's own had no width.
 const NARROW: f64 = RUNS_APART;
 /// The lower overload, as a multiple of the forwarding rate. A sender that backs off has no such pace: it takes this for
 /// the rate to expect.
@@ -53,8 +52,6 @@ pub struct Saturated {
     pub at_most: Option<Saturation>,
     /// At the lower overload: the sender backs off, or offers little more than the DUT forwards.
     pub at_little_more: Option<Saturation>,
-    /// What the router would forward in one fixed state of a machine that moved among several.
-    pub full_speed: Option<FullSpeed>,
     /// The cost of a frame: the bed's part and the router's. `None`: no wire can be laid, too few trials tell, or
     /// the rate contradicts them.
     pub cost: Option<FrameCost>,
@@ -215,7 +212,7 @@ pub fn block(mut trial: Trial) -> Block {
 /// The same, with the windows moved out of the trial.
 pub(crate) fn take_block(trial: &mut Trial) -> Block {
     Block {
-        sent: sent(trial),
+        sent: taken_by_port(trial),
         lost: trial.loss_ratio().unwrap_or(0.0),
         busiest: trial.busiest_share(),
         threads: trial.busiest_threads_share(),
@@ -241,7 +238,7 @@ fn take_windows(trial: &mut Trial) -> Vec<Window> {
 }
 
 /// Frames/s that the sender's port took.
-pub(crate) fn sent(trial: &Trial) -> Rate {
+pub(crate) fn taken_by_port(trial: &Trial) -> Rate {
     let counts = trial.counts();
     let taken = counts.sent - trial.ledger().lost_before_nic.min(counts.sent);
     Rate::from_frames(taken, trial.duration).unwrap_or_default()
@@ -258,7 +255,7 @@ pub fn measure(
 ) -> Result<Saturated, JobError> {
     let end_ns = monotonic_ns().saturating_add(time.as_nanos());
     let first = trial::run_burst(tester, FIRST_BURST)?;
-    let mut sends = sent(&first);
+    let mut sends = taken_by_port(&first);
     let (mut wire, mut most, mut little) =
         (Series::default(), Series::default(), Series::default());
     let mut wire_little = Series::default();
@@ -282,7 +279,7 @@ pub fn measure(
                 _ => (&mut most, Phase::Overload),
             };
             if let Some(trial) = burst(tester, sends, phase, trials)? {
-                widest = widest.max(sent(&trial).fps());
+                widest = widest.max(taken_by_port(&trial).fps());
                 series.add(trial);
             }
         }
@@ -335,7 +332,6 @@ fn conclude(
     };
     let ceiling = ceiling.unwrap_or(sends).min(SENDER_MAX);
     Ok(Saturated {
-        full_speed: found.full_speed.filter(|full| full.is_measurable(ceiling)),
         wire_trials: (wire.blocks.len() + wire_little.blocks.len()) as u32,
         cost: cost.map(|cost| corrected(cost, exit_program.as_ref())),
         withheld_ns,
@@ -359,7 +355,6 @@ fn loads(most: &Series, little: &Series) -> Saturated {
         false => little,
     };
     Saturated {
-        full_speed: FullSpeed::from_blocks(of_maximum.blocks.iter()),
         mean_fps: of_maximum.mean_fps(found.maximum().and_then(|found| found.place)),
         lost_inside_share: most.lost_inside_share().max(little.lost_inside_share()),
         ..found
@@ -429,7 +424,7 @@ pub(crate) fn through(
     };
     // The load of a burst is known only afterwards.
     let offer = if trial.offered == Rate::ZERO {
-        Offer::new(sent(&trial), trial.duration)
+        Offer::new(taken_by_port(&trial), trial.duration)
     } else {
         offer
     };
@@ -639,30 +634,6 @@ mod tests {
         assert_eq!(cost(&found, &fast, &slow), None);
         let same = cost(&found, &fast, &wire).expect("a cost");
         assert_eq!(same.slower, None);
-    }
-
-    /// Trials of one load in two states of the machine, in which the router forwards so much in the faster one.
-    fn in_two_states(forwarded: f64) -> Series {
-        let mut found = series(2.0 * forwarded, forwarded, 1e9 / forwarded);
-        let mut slow = series(2.0 * forwarded, 0.8 * forwarded, 1.25e9 / forwarded);
-        for window in slow.blocks.iter_mut().flat_map(|block| &mut block.windows) {
-            // Work takes longer by the power with which the rate falls.
-            window.work_ns = Some((200.0 * 0.8_f64.powf(-1.0 / 1.75)).round() as u64);
-        }
-        found.blocks.append(&mut slow.blocks);
-        found
-    }
-
-    #[test]
-    fn full_speed_is_of_the_load_of_the_maximum() {
-        let full = |most: f64, little: f64| {
-            let found = loads(&in_two_states(most), &in_two_states(little));
-            found.full_speed.map(|full| full.forwarding.middle.round())
-        };
-        let [low, high] = [1e6, 1.5e6].map(|fps| full(fps, fps));
-        assert!(low.is_some() && low < high, "{low:?} {high:?}");
-        assert_eq!(full(1e6, 1.5e6), high);
-        assert_eq!(full(1.5e6, 1e6), high);
     }
 
     /// More rounds could not make the result of one run hold for others.

@@ -50,7 +50,7 @@ const CANARY_GAP_NS: u64 = 50_000;
 const CANARY_LIMIT_NS: u64 = 500_000_000;
 /// Nothing is under way any more if nothing was received and nothing worked on for this long, ns.
 const QUIET_NS: u64 = 100_000_000;
-/// A drain may always take this long, ns, because a machine may stand still meanwhile.
+/// Shortest time limit of a drain, ns, because the machine may stand still during it.
 const DRAIN_MIN_NS: u64 = 50_000_000;
 /// Longest drain, ns. RFC 2544 section 23 waits two seconds for residual frames.
 const DRAIN_LIMIT_NS: u64 = 2_000_000_000;

@@ -224,6 +224,15 @@ fn the_machine_voids_lossless_and_lossy_trials_alike() {
         );
         cpu_use.others = vec![stall(1, 5, 20), stall(1, 30, 35)];
         assert!(!matches!(cpu_use.judge(&rules), Verdict::Void(_)));
+
+        // The program had more of the time, though its longest turn is shorter than the slow time.
+        cpu_use.slow = vec![stall(0, 100, 123)];
+        cpu_use.disturbed.time = Span::from_millis(510);
+        let said = cpu_use.judge(&rules).to_string();
+        assert!(
+            said.ends_with("another program (make) had CPU 1 for up to 15 ms"),
+            "{said}"
+        );
     }
 }
 

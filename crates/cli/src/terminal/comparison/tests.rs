@@ -153,14 +153,14 @@ fn only_a_slowdown_that_was_shown_fails() {
     assert_eq!(exit(Finding::Different, -0.05, None), Exit::Measured);
     assert_eq!(exit(Finding::Different, 0.5, Some(0.03)), Exit::Measured);
     // It may be slower by 7 %, by 3 % at most, by nobody knows how much.
-    let open = [(-0.05, Exit::Disturbed), (-0.01, Exit::Measured)];
+    let open = [(-0.05, Exit::Undecided), (-0.01, Exit::Measured)];
     for (median, wanted) in open {
         assert_eq!(exit(Finding::NotDecided, median, Some(0.03)), wanted);
         assert_eq!(exit(Finding::NotDecided, median, None), Exit::Measured);
     }
     // None as large as --within, which may be more than is allowed.
     let none = exit(Finding::NoDifference, -0.02, Some(0.03));
-    assert_eq!(none, Exit::Disturbed);
+    assert_eq!(none, Exit::Undecided);
     let by_cost = |median: f64| Difference {
         told_by: ToldBy::Cost,
         cost_change: change(Finding::Different, median).rate_change,
@@ -169,5 +169,5 @@ fn only_a_slowdown_that_was_shown_fails() {
     assert_eq!(difference_exit(&by_cost(0.05), Some(0.03)), Exit::NotMet);
     assert_eq!(difference_exit(&by_cost(-0.05), Some(0.03)), Exit::Measured);
     let nothing = Difference::default();
-    assert_eq!(difference_exit(&nothing, Some(0.03)), Exit::Disturbed);
+    assert_eq!(difference_exit(&nothing, Some(0.03)), Exit::Undecided);
 }

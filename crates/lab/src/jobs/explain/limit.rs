@@ -20,15 +20,13 @@ const TIME_LEFT: f64 = 0.8;
 const MUCH_LOCKED: f64 = 0.25;
 
 pub(super) fn limited_by(found: &Saturated, tester: &Tester<'_>) -> LimitedBy {
-    if tester.bed.plan().cpus.shared() {
-        return LimitedBy::SharedCpu;
-    }
     let overload = saturation::Saturated {
         at_most: Saturation::from_all_windows(&found.blocks),
         overloaded: found.lost,
         ..saturation::Saturated::default()
     };
-    overload_limit(&overload).unwrap_or(LimitedBy::Disturbed)
+    let cpus_shared = tester.bed.plan().cpus.shared();
+    overload_limit(cpus_shared, &overload).unwrap_or(LimitedBy::Disturbed)
 }
 
 /// One sentence: what limits. Where no wire tells the router's part of each stage, its hottest stage and function as well.

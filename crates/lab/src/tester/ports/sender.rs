@@ -11,8 +11,8 @@ use crate::tester::programs::{self, attach_in, maps};
 use libbpf_rs::ProgramInput;
 use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::sender::{
-    FRAME_OCTETS_MAX, Mark, Order, Outcome, PACE_SHIFT, SIZES_MAX, SenderSkel, SenderSkelBuilder,
-    WINDOW_NS, types,
+    BATCH_WAIT_NS, FRAME_OCTETS_MAX, Mark, Order, Outcome, PACE_SHIFT, SIZES_MAX, SenderSkel,
+    SenderSkelBuilder, types,
 };
 use mpps_linux::bpf::LinkKind;
 use mpps_linux::links::{self, VethSpec};
@@ -315,7 +315,7 @@ fn batch(order: &Order, of_plan: u32) -> u32 {
         _ if order.turns.is_some() => TURNS_BATCH,
         0 if order.back_off_frames == 0 => at_most.into(),
         0 => PACED_BATCH,
-        gap_fp => ((WINDOW_NS << PACE_SHIFT) / gap_fp).clamp(1, PACED_BATCH),
+        gap_fp => ((BATCH_WAIT_NS << PACE_SHIFT) / gap_fp).clamp(1, PACED_BATCH),
     };
     u32::try_from(pages).map_or(at_most, |pages| pages.min(at_most))
 }
