@@ -2,7 +2,7 @@
 
 use crate::beside::Beside;
 use crate::exit::Exit;
-use crate::record::{Clock, Record, trial_line};
+use crate::record::{Clock, Record};
 use crate::terminal::grouped;
 use crate::terminal::progress::Progress;
 use anyhow::{Context, Error, Result};
@@ -210,7 +210,7 @@ impl Observer for Recorder {
         let line = TrialLine {
             begun_after_ns: begun.map(|begun_ns| begun_ns.saturating_sub(self.begun_ns)),
             variant: self.variant.clone(),
-            ..trial_line(self.trials, report)
+            ..line::trial(report)
         };
         self.add_route_changes(&line);
         if let Some(queries) = line.queries {

@@ -1,4 +1,18 @@
-//! Values of the method as the lines of a record have them.
+//! Values of the method and results of jobs as the lines of a record have them.
+
+mod cause;
+mod losses;
+mod overload;
+mod result;
+mod traffic;
+mod trial;
+mod windows;
+
+pub use overload::{frame_cost, load_above};
+pub use result::{not_measured, result};
+pub use traffic::{replayed_file, routes, traffic};
+pub use trial::{route_changes, trial};
+pub use windows::block;
 
 use crate::doubt::Doubt;
 use mpps_method::compare::{Compared, Finding, Measure};

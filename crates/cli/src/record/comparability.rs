@@ -2,8 +2,8 @@
 
 use super::bed::{front_name, ring_frames, tester_interfaces};
 use super::job::Job;
-use super::traffic::traffic;
 use mpps_lab::bed::Bed;
+use mpps_lab::line::traffic;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_method::METHOD_VERSION;
 use mpps_method::simulate::Properties;

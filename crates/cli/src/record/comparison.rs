@@ -1,12 +1,10 @@
 //! A comparison as its line has it.
 
-use super::traffic::replayed_file;
-use super::trial::route_changes;
 use crate::plan::{ComparePlan, VariantPlan};
 use mpps_lab::bed::Bed;
 use mpps_lab::doubt::{Doubt, few_route_changes, fixed_overloaded};
 use mpps_lab::jobs::compare::{Measured, Outcome};
-use mpps_lab::line::{cost, difference, doubt, rates, whole_fps};
+use mpps_lab::line::{cost, difference, doubt, rates, replayed_file, route_changes, whole_fps};
 use mpps_method::compare::{Turn, rate};
 use mpps_method::interval::Interval;
 use mpps_record::{self as record, ComparisonLine, Other, Variant};

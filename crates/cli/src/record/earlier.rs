@@ -1,8 +1,8 @@
 //! The trials of earlier runs of settings, as a resumed one takes them.
 
-use super::windows::block;
 use anyhow::{Result, anyhow, bail, ensure};
 use mpps_lab::jobs::settings::{Earlier, Recorded};
+use mpps_lab::line::block;
 use mpps_method::{Rate, Span};
 use mpps_record::{Direction, Records, Run, RunLine, TrialLine};
 use serde_json::Value;

@@ -1,25 +1,19 @@
 //! The record: one JSON object a line, appended and synced as soon as it is known, so that neither a
 //! crash nor a full disk takes a finished trial away.
 //!
-//! The lines are types of `mpps-record`. The files here fill them from the lab's types and the method's.
+//! The lines are types of `mpps-record`. Jobs fill them in the lab; the files here fill what only this program knows.
 
 mod bed;
-mod cause;
 mod clock;
 mod comparability;
 mod comparison;
 mod earlier;
 mod explain;
 mod job;
-mod losses;
-mod overload;
 mod plan;
 mod point;
 mod result;
 mod run;
-mod traffic;
-mod trial;
-mod windows;
 
 pub use clock::Clock;
 pub use comparability::repeated;
@@ -32,9 +26,6 @@ pub use plan::sent;
 pub use point::point_line;
 pub use result::{result_lines, results_not_begun};
 pub use run::{host_run_line, run_line, run_line_by_others, simulated_run_line};
-pub use traffic::routes;
-pub use trial::trial_line;
-pub use windows::block;
 
 use crate::folder::Folder;
 use anyhow::{Context, Result};

@@ -1,8 +1,8 @@
 //! The plan of a run as its first line has it: what is sent, and how it is searched.
 
-use super::traffic::traffic;
 use crate::words::rule;
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::line::traffic;
 use mpps_lab::traffic::Traffic;
 use mpps_method::{FrameSpec, Rate, Resolution, SearchGoal, SearchPlan};
 use mpps_record::{Goal, Plan, Search};

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::destinations::{Destinations, DrawPlan};
 use mpps_lab::fib::ReplayedChanges;
+use mpps_lab::line;
 use mpps_lab::routes::{self, Origin, Routes, draw_up_to};
 use mpps_lab::traffic::Traffic;
 use mpps_method::ChangeSpeed;
@@ -184,7 +185,7 @@ pub fn load(
     let loaded = routes::load(bed, table, 1, &progress)?;
     drop(bar);
     let left_out = left_out(&prepared.routes.left_out);
-    let entry = record::routes(&prepared.destinations, left_out, &loaded);
+    let entry = line::routes(&prepared.destinations, left_out, &loaded);
     recorder.step(&format!(
         "routes: {} of {}, loaded and counted back in {:.1} s{}",
         grouped(loaded.counted()),

@@ -10,7 +10,7 @@ mod singly;
 mod together;
 mod tried;
 
-pub use earlier::{Earlier, Recorded, forwarded_undisturbed};
+pub use earlier::{Earlier, Recorded};
 
 use super::compare::{self, ALIKE_ON_ONE_BED, ComparePlan, Standing, Variant};
 use super::{JobError, Observer, Phase, Trials};

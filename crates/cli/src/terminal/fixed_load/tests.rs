@@ -1,10 +1,9 @@
 use super::MAX;
 use super::table::span;
-use crate::record::trial_line;
 use mpps_lab::doubt::few_route_changes;
 use mpps_lab::jobs::fixed_load::{Load, load_trial};
 use mpps_lab::jobs::{Judged, Phase, Report};
-use mpps_lab::line::doubt;
+use mpps_lab::line::{self, doubt};
 use mpps_method::{
     ChangesMade, Counts, CpuBusy, Direction, FrameSpec, Histogram, Ledger, Offer, Rate, Shortfall,
     Span, Trial, Verdict, Void,
@@ -88,7 +87,7 @@ fn offered(load: Load, judged: Judged) -> Offered {
             trial: &judged.trial,
             verdict: &judged.verdict,
         };
-        trial_line(judged.number, &report)
+        line::trial(&report)
     };
     let trials = [(judged, Phase::Fixed), (wire, Phase::Wire)];
     (found, trials.map(line).to_vec())

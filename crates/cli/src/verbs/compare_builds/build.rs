@@ -2,11 +2,12 @@
 
 use crate::host::Interrupted;
 use crate::plan::{BinaryPlan, VariantPlan};
-use crate::record::{block, sha256};
+use crate::record::sha256;
 use crate::recorder::Recorder;
 use crate::scratch::Scratch;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::jobs::compare::Forwards;
+use mpps_lab::line::block;
 use mpps_lab::{interrupt, program};
 use mpps_method::compare::Turn;
 use mpps_method::saturation::Block;

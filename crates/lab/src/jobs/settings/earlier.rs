@@ -1,9 +1,8 @@
 //! Trials that earlier runs of the same plan recorded: a resumed run takes them in place of new ones.
 
-use crate::search::saturation::block;
+use mpps_method::Span;
 use mpps_method::compare::rate;
 use mpps_method::saturation::Block;
-use mpps_method::{Span, Trial};
 use std::cmp::Ordering;
 use std::collections::{HashMap, VecDeque};
 
@@ -27,12 +26,6 @@ impl Recorded {
     pub(super) fn forwarded(&self) -> f64 {
         rate(&self.overload).unwrap_or(self.whole_fps)
     }
-}
-
-/// What a trial forwarded in its undisturbed windows, frames/s; `None` where there are too few.
-#[must_use]
-pub fn forwarded_undisturbed(trial: &Trial) -> Option<f64> {
-    rate(&block(trial.clone()))
 }
 
 /// All of them, by the turn that they were.

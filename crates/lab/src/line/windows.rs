@@ -1,7 +1,6 @@
 //! The windows of a trial as its line has them, and the block of windows that a comparison takes from a line.
 
-use mpps_lab::jobs::Phase;
-use mpps_lab::search::saturation;
+use crate::search::{Phase, saturation};
 use mpps_method::saturation::{Block, Busy, Window};
 use mpps_method::{Counts, CpuBusy, CpuExchange, Direction, Disturbance, Ledger, Span, Trial};
 use mpps_record::{self as record, TrialLine, Windows};
@@ -10,7 +9,7 @@ use mpps_record::{self as record, TrialLine, Windows};
 const LONGEST: Span = Span::from_millis(900);
 
 /// Those of a trial that may be compared with others, if their states are known.
-pub(super) fn line(phase: Phase, trial: &Trial) -> Option<Windows> {
+pub(super) fn entry(phase: Phase, trial: &Trial) -> Option<Windows> {
     let all = &trial.windows;
     let is_timed = |window: &Window| window.round_trip_ns.is_some() || window.work_ns.is_some();
     let is_compared = matches!(phase, Phase::Overload | Phase::Fixed) && trial.duration <= LONGEST;
@@ -38,6 +37,7 @@ fn busy_ns(all: &[Window]) -> Vec<Option<u64>> {
 
 /// A trial's line as a comparison takes it: by the rule of a live trial. Without windows a CPU's share has disturbed times in
 /// it, so it is left out. A frame's cost has them too, but is all that old records tell; a void trial's says nothing.
+#[must_use]
 pub fn block(line: &TrialLine) -> Block {
     let recorded = line.windows.as_deref().map(windows);
     let has_windows = recorded.is_some();
@@ -138,8 +138,7 @@ fn windows(line: &Windows) -> Vec<Window> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::trial_line;
-    use mpps_lab::jobs::Report;
+    use crate::search::Report;
     use mpps_method::compare::{Comparison, Measure, Rule, Turn};
     use mpps_method::screen::in_one_state;
     use mpps_method::{FrameSpec, Offer, Rate, Verdict};
@@ -207,7 +206,7 @@ mod tests {
             trial,
             verdict: &Verdict::Lossy { lost: 1 },
         };
-        let text = serde_json::to_string(&trial_line(1, &report)).expect("a line");
+        let text = serde_json::to_string(&crate::line::trial(&report)).expect("a line");
         serde_json::from_str(&text).expect("a trial's line")
     }
 

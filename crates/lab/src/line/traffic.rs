@@ -1,11 +1,12 @@
 //! What was sent, and through which routes, as records have it.
 
-use mpps_lab::destinations::Destinations;
-use mpps_lab::fib::{Loaded, ReplayedChanges};
-use mpps_lab::traffic::Traffic;
+use crate::destinations::Destinations;
+use crate::fib::{Loaded, ReplayedChanges};
+use crate::traffic::Traffic;
 use mpps_record as record;
 
 /// The entry for this traffic.
+#[must_use]
 pub fn traffic(traffic: &Traffic) -> record::Traffic {
     record::Traffic {
         flows: traffic.flows,
@@ -24,7 +25,8 @@ pub fn traffic(traffic: &Traffic) -> record::Traffic {
 }
 
 /// A file of route changes.
-pub(super) fn replayed_file(replayed: &ReplayedChanges) -> record::ReplayedFile {
+#[must_use]
+pub fn replayed_file(replayed: &ReplayedChanges) -> record::ReplayedFile {
     let changes = &replayed.changes;
     record::ReplayedFile {
         from: replayed.from.clone(),
@@ -47,6 +49,7 @@ fn destinations(destinations: &Destinations) -> record::Destinations {
 }
 
 /// The entry for routes that are all there.
+#[must_use]
 pub fn routes(
     destinations: &Destinations,
     left_out: Option<String>,

@@ -2,23 +2,23 @@
 
 use super::losses::losses;
 use super::windows;
-use mpps_lab::jobs::settings::forwarded_undisturbed;
-use mpps_lab::jobs::{Phase, Report};
-use mpps_lab::line;
+use crate::search::saturation::block;
+use crate::search::{Phase, Report};
+use mpps_method::compare::rate;
 use mpps_method::saturation::Window;
 use mpps_method::statistics::quantile;
 use mpps_method::{
     Canaries, ChangesMade, Counts, CpuTasks, CpuWork, Direction, Disturbance, Histogram, Ledger,
     Span, Trial,
 };
-use mpps_record as record;
-use mpps_record::{Other, Quantiles, TrialLine};
+use mpps_record::{self as record, Other, Quantiles, TrialLine};
 
-/// The line of the `trial`-th trial.
-pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
+/// The line of a trial.
+#[must_use]
+pub fn trial(report: &Report<'_>) -> TrialLine {
     let (raw, verdict) = (report.trial, report.verdict);
     TrialLine {
-        trial,
+        trial: report.number,
         frame: report.frames.to_string(),
         phase: report.phase.into(),
         variant: None,
@@ -29,7 +29,7 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
         forwarded_undisturbed_fps: (report.phase == Phase::Overload)
             .then(|| forwarded_undisturbed(raw))
             .flatten(),
-        verdict: line::verdict(verdict),
+        verdict: super::verdict(verdict),
         verdict_text: verdict.to_string(),
         sender_ended: raw.sender_ended,
         directions: raw.directions.iter().map(direction).collect(),
@@ -58,7 +58,7 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
         exchange_after_ns: raw.exchange.map(|exchange| exchange.after.as_nanos()),
         round_trip_ns: spread(&raw.windows, |window| window.round_trip_ns),
         work_ns: spread(&raw.windows, |window| window.work_ns),
-        windows: windows::line(report.phase, raw).map(Box::new),
+        windows: windows::entry(report.phase, raw).map(Box::new),
         other_tasks: each(&raw.other_tasks, tasks),
         dut_tasks: each(&raw.dut_tasks, tasks),
         speeds: each(&raw.speeds, |speed| record::CpuSpeed {
@@ -86,8 +86,14 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
     }
 }
 
+/// What a trial forwarded in its undisturbed windows, frames/s; `None` where there are too few.
+fn forwarded_undisturbed(trial: &Trial) -> Option<f64> {
+    rate(&block(trial.clone()))
+}
+
 /// What was made of a file of route changes.
-pub(super) const fn route_changes(made: ChangesMade) -> record::RouteChanges {
+#[must_use]
+pub const fn route_changes(made: ChangesMade) -> record::RouteChanges {
     record::RouteChanges {
         added: made.added,
         replaced: made.replaced,
@@ -212,7 +218,7 @@ fn ledger_entry(ledger: &Ledger) -> record::Ledger {
 }
 
 fn quantiles(counted: &Histogram) -> Quantiles {
-    line::buckets(counted).into()
+    super::buckets(counted).into()
 }
 
 fn disturbed(raw: &Trial) -> record::Disturbed {
@@ -241,7 +247,6 @@ fn spread(windows: &[Window], of: fn(&Window) -> Option<u64>) -> Option<record::
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_lab::jobs::Phase;
     use mpps_method::{FrameSpec, Offer, Rate, Span, Verdict, histogram};
 
     #[test]
@@ -275,14 +280,14 @@ mod tests {
             duration: trial.duration,
         };
         let report = Report {
-            number: 7,
+            number: 4,
             frames: &frames,
             phase: Phase::Search,
             offer,
             trial: &trial,
             verdict: &verdict,
         };
-        let line = serde_json::to_value(trial_line(4, &report)).expect("serialises");
+        let line = serde_json::to_value(super::trial(&report)).expect("serialises");
         assert_eq!(line["trial"], 4);
         assert_eq!(
             (&line["frame"], &line["phase"]),

@@ -1,12 +1,15 @@
 use super::*;
-use crate::plan::tests::plan;
-use mpps_lab::search::saturation::Saturated;
+use crate::search::saturation::Saturated;
 use mpps_method::{
     CouldNotMeasure, Counts, CpuBusy, Direction, Ledger, LimitedBy, Rate, Rules, Shortfall, Span,
 };
 
-fn line(finding: &Finding, words: &str) -> ResultLine {
-    result_line(finding, &plan(words).offer.measurement, StandsOn::default())
+fn line(finding: &Finding) -> ResultLine {
+    line_of(finding, &Traffic::default())
+}
+
+fn line_of(finding: &Finding, traffic: &Traffic) -> ResultLine {
+    result(finding, traffic, &Link::NOTIONAL, &StandsOn::default())
 }
 
 /// A second at 1 Mfps without loss, the DUT half busy.
@@ -59,7 +62,7 @@ fn finding(limited_by: LimitedBy) -> Finding {
         forwarding_limit: None,
         saturated: Saturated::default(),
         receiver: None,
-        frames: plan("--frame 64").offer.measurement.sizes.remove(0),
+        frames: FrameSpec::parse_list("64").expect("a size").remove(0),
         goal: None,
         gate_passed: None,
         conditional_throughput: Some(trial.offered),
@@ -94,12 +97,12 @@ fn trials_left_out_are_recorded() {
         left_out,
         ..finding(LimitedBy::Dut)
     };
-    assert_eq!(line(&finding, "").stands_on.left_out_trials, [7, 9]);
+    assert_eq!(line(&finding).stands_on.left_out_trials, [7, 9]);
 }
 
 #[test]
 fn a_dut_that_limits_has_a_rate() {
-    let line = line(&finding(LimitedBy::Dut), "");
+    let line = line(&finding(LimitedBy::Dut));
     assert_eq!(
         (&line.rate_is, line.rate_fps),
         (&Some(RateIs::Equal), Some(1_000_000))
@@ -122,8 +125,12 @@ fn a_dut_that_limits_has_a_rate() {
 
 #[test]
 fn both_directions_share_two_links() {
-    let one = line(&finding(LimitedBy::Dut), "");
-    let both = line(&finding(LimitedBy::Dut), "--bidirectional");
+    let one = line(&finding(LimitedBy::Dut));
+    let traffic = Traffic {
+        bidirectional: true,
+        ..Traffic::default()
+    };
+    let both = line_of(&finding(LimitedBy::Dut), &traffic);
     assert_eq!(both.link_share.map(|share| share * 2.0), one.link_share);
     assert_eq!(both.rate_gbit_per_s, one.rate_gbit_per_s);
 }
@@ -159,7 +166,7 @@ fn a_rate_not_found_has_no_figures() {
             rate: reading,
             ..finding(LimitedBy::Dut)
         };
-        let line = line(&finding, "");
+        let line = line(&finding);
         let is_nothing = reading == Reading::Nothing;
         let rate_is = (!is_nothing).then_some(RateIs::Below);
         assert_eq!((line.rate_is, line.why.is_some()), (rate_is, is_nothing));

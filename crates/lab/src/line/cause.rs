@@ -1,12 +1,12 @@
 //! Where a result's rate comes from: why frames were lost, how much room is left below, how evenly frames left.
 
-use mpps_lab::doubt::WhyLost;
+use crate::doubt::WhyLost;
 use mpps_method::headroom::{At, Basis};
 use mpps_method::{Evenness, Headroom};
 use mpps_record::{self as record, BusyLoad};
 
 /// The entry of one loss.
-pub fn why_lost(why: &WhyLost) -> record::WhyLost {
+pub(super) fn why_lost(why: &WhyLost) -> record::WhyLost {
     record::WhyLost {
         rate_fps: why.rate.fps(),
         bounds: Some(why.bounds),
@@ -19,7 +19,7 @@ pub fn why_lost(why: &WhyLost) -> record::WhyLost {
 }
 
 /// The entry of one headroom.
-pub fn headroom(headroom: &Headroom) -> record::Headroom {
+pub(super) fn headroom(headroom: &Headroom) -> record::Headroom {
     let (basis, below, above) = match headroom.basis {
         Basis::Measured(at) => (record::Basis::Measured, at, at),
         Basis::Interpolated { below, above } => (record::Basis::Interpolated, below, above),
@@ -37,7 +37,7 @@ pub fn headroom(headroom: &Headroom) -> record::Headroom {
 }
 
 /// The entry of one trial.
-pub fn evenness(even: &Evenness) -> record::Evenness {
+pub(super) fn evenness(even: &Evenness) -> record::Evenness {
     record::Evenness {
         late_ns_p50: even.late_p50.as_nanos(),
         late_ns_p999: even.late_p999.as_nanos(),

@@ -1,13 +1,13 @@
 //! What overload told: the maximum forwarding rate, and what a frame costs.
 
-use mpps_lab::doubt::ForwardingLimit;
-use mpps_lab::line::{self, rates, tenths};
-use mpps_lab::search::saturation::Saturated;
+use super::{cost, rates, tenths};
+use crate::doubt::ForwardingLimit;
+use crate::search::saturation::Saturated;
 use mpps_method::saturation::{self, Saturation};
 use mpps_record::{FrameCost, LoadAboveRate, OtherStates, Overload};
 
 /// The members of one frame size. Runs on a machine differ, those of a simulated router do not.
-pub fn overload(
+pub(super) fn overload(
     saturated: &Saturated,
     limit: Option<ForwardingLimit>,
     is_simulated: bool,
@@ -35,9 +35,9 @@ pub fn overload(
         other_states: maximum.and_then(other_states),
         max_forwarding_trials: maximum.map(|found| found.trials),
         elsewhere_trials: maximum.map(|found| found.elsewhere),
-        cost: saturated.cost.as_ref().map(cost),
+        cost: saturated.cost.as_ref().map(frame_cost),
         exit_program_ns: program.map(|program| tenths(program.router_ns)),
-        exit_program_more_ns: program.map(|program| line::cost(program.more_ns)),
+        exit_program_more_ns: program.map(|program| cost(program.more_ns)),
     }
 }
 
@@ -49,7 +49,8 @@ fn other_states(maximum: &Saturation) -> Option<OtherStates> {
 }
 
 /// One load above what the DUT forwards.
-pub(super) fn load_above(found: &Saturation) -> LoadAboveRate {
+#[must_use]
+pub fn load_above(found: &Saturation) -> LoadAboveRate {
     LoadAboveRate {
         offered_fps: rates(found.offered),
         forwarding_fps: rates(found.forwarding),
@@ -63,18 +64,19 @@ pub(super) fn load_above(found: &Saturation) -> LoadAboveRate {
 }
 
 /// A cost, to tenths of a nanosecond.
-pub(super) fn cost(cost: &saturation::FrameCost) -> FrameCost {
+#[must_use]
+pub fn frame_cost(found: &saturation::FrameCost) -> FrameCost {
     FrameCost {
-        bed_ns: line::cost(cost.bed_ns),
-        router_ns: line::cost(cost.router_ns),
-        total_ns: line::cost(cost.total_ns),
+        bed_ns: cost(found.bed_ns),
+        router_ns: cost(found.router_ns),
+        total_ns: cost(found.total_ns),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_lab::search::exit_program::ExitProgram;
+    use crate::search::exit_program::ExitProgram;
 
     fn interval(middle: f64) -> mpps_method::Interval {
         mpps_method::Interval {
@@ -86,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_cost_is_told_in_tenths_of_ns() {
-        let cost = cost(&saturation::FrameCost {
+        let cost = frame_cost(&saturation::FrameCost {
             bed_ns: interval(430.0),
             router_ns: interval(225.26),
             total_ns: interval(655.26),

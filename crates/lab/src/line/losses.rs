@@ -5,7 +5,7 @@ use mpps_method::{LossPattern, Losses};
 use mpps_record::{self as record, LengthCount, LostRun};
 
 /// The entry of one direction.
-pub fn losses(losses: &Losses) -> record::Losses {
+pub(super) fn losses(losses: &Losses) -> record::Losses {
     let pattern = losses.pattern();
     let run = |run: &Run| LostRun {
         sequence: run.first,
