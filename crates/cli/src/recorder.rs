@@ -8,16 +8,16 @@ use crate::terminal::progress::Progress;
 use anyhow::{Context, Error, Result};
 use mpps_lab::clock::monotonic_ns;
 use mpps_lab::fib::CountedBack;
-use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
-use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver, SearchedRate};
+use mpps_lab::jobs::fib_scale::{Point, ScaleObserver};
+use mpps_lab::jobs::{Observer, Report, ResultObserver, SearchedRate};
 use mpps_lab::line;
 use mpps_method::Span;
 use mpps_record::{
-    Answer, Body, Doubt, EndLine, Other, Queries, RouteChanges, Run, RunLine, StandsOn, TrialLine,
+    Answer, Body, Doubt, EndLine, Other, PointLine, Queries, RouteChanges, Run, RunLine, TrialLine,
 };
 use std::io;
 
-/// Writes the record, and keeps the run for the result. Remembers which trials belong to the frame size under way.
+/// Writes the record, and keeps the run for the result.
 pub struct Recorder {
     record: Record,
     run: Run,
@@ -26,7 +26,6 @@ pub struct Recorder {
     /// When the first line was written.
     begun_ns: u64,
     trials: u32,
-    stands: StandsOn,
     /// Management queries of all trials.
     queries: Option<Queries>,
     /// The variant of the router that the next trials are of.
@@ -45,7 +44,6 @@ impl Recorder {
             beside: None,
             begun_ns: monotonic_ns(),
             trials: 0,
-            stands: StandsOn::default(),
             variant: None,
             queries: None,
             route_changes: None,
@@ -122,8 +120,8 @@ impl Recorder {
     }
 
     /// The observer of a job that fills in the lines itself.
-    pub fn lines<L: Clone>(&mut self) -> Results<'_, fn(&L, StandsOn) -> Vec<L>> {
-        self.with(|line, _| vec![line.clone()])
+    pub fn lines<L: Clone>(&mut self) -> Results<'_, fn(&L) -> Vec<L>> {
+        self.with(|line| vec![line.clone()])
     }
 
     /// Writes the last line: nothing more is measured. What follows on the terminal is the result.
@@ -173,22 +171,9 @@ impl Recorder {
         self.searched.take()
     }
 
-    /// The trials of the frame size that has ended; the next one begins with none.
-    pub fn take_stands(&mut self) -> StandsOn {
-        std::mem::take(&mut self.stands)
-    }
-
     fn add_route_changes(&mut self, line: &TrialLine) {
         if let Some(made) = &line.route_changes {
             self.route_changes.get_or_insert_default().add(made);
-        }
-    }
-
-    fn remember(&mut self, report: &Report<'_>) {
-        match report.phase {
-            Phase::Wire | Phase::Overload => self.stands.overload_trials.push(report.number),
-            Phase::Gate => self.stands.gate_trials.push(report.number),
-            _ => self.stands.search_trials.push(report.number),
         }
     }
 
@@ -223,7 +208,6 @@ impl Observer for Recorder {
             self.run.add(line);
         }
         written?;
-        self.remember(report);
         self.progress.trial(self.trials, report);
         Ok(())
     }
@@ -265,13 +249,13 @@ impl<F> Observer for Results<'_, F> {
 impl<R, T, F> ResultObserver<R> for Results<'_, F>
 where
     T: Answer,
-    F: FnMut(&R, StandsOn) -> Vec<T>,
+    F: FnMut(&R) -> Vec<T>,
 {
     /// All lines of a result are shown, even if one cannot be written.
     fn result(&mut self, result: &R) -> io::Result<()> {
-        let (stands, doubts) = (self.recorder.take_stands(), self.recorder.doubts());
+        let doubts = self.recorder.doubts();
         let mut written = Ok(());
-        for mut line in (self.lines)(result, stands) {
+        for mut line in (self.lines)(result) {
             line.add_doubts(&doubts);
             written = written.and(self.recorder.append(line));
         }
@@ -282,7 +266,7 @@ where
 impl<T, F> ScaleObserver for Results<'_, F>
 where
     T: Answer,
-    F: FnMut(&PointResult, StandsOn) -> Vec<T>,
+    F: FnMut(&PointLine) -> Vec<T>,
 {
     fn point_begins(&mut self, point: Point) {
         self.recorder.step(&format!(
@@ -301,6 +285,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_lab::jobs::Phase;
     use mpps_method::{FrameSpec, Offer, Rate, Trial, Verdict};
     use mpps_record::LoadLine;
 
@@ -334,7 +319,7 @@ mod tests {
             ..LoadLine::default()
         };
         let mut results =
-            recorder.with(|two: &[&str; 2], _| two.iter().map(|load| line(load)).collect());
+            recorder.with(|two: &[&str; 2]| two.iter().map(|load| line(load)).collect());
         let error = results.result(&["1k", "2k"]).expect_err("full");
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         let loads: Vec<&str> = (recorder.run().loads.iter())
@@ -377,47 +362,33 @@ mod tests {
     }
 
     #[test]
-    fn trials_are_kept_by_their_phase() {
+    fn trials_begin_after_the_first_line() {
         let path = std::env::temp_dir().join(format!("mpps-recorder-{}.jsonl", std::process::id()));
         let record = Record::open(&path, "run").expect("open");
         let mut recorder = Recorder::new(record, Progress::new(true, false));
         let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
-        let phases = [Phase::Wire, Phase::Search, Phase::Search, Phase::Gate];
-        for (number, phase) in (1..).zip(phases) {
+        for (number, begun) in (1..).zip([None, Some(5)]) {
+            let begun = begun.map(|after_ns| Span::from_nanos(recorder.begun_ns + after_ns));
             let report = Report {
                 number,
                 frames: &frames,
-                phase,
+                phase: Phase::Search,
                 offer: Offer {
                     rate: Rate::from_fps(1e6),
                     duration: Span::from_millis(1),
                 },
                 trial: &Trial {
-                    begun: (phase == Phase::Gate)
-                        .then_some(Span::from_nanos(recorder.begun_ns + 5)),
+                    begun,
                     ..Trial::default()
                 },
                 verdict: &Verdict::Lossless,
             };
             recorder.trial(&report).expect("recorded");
         }
-        let stands = recorder.take_stands();
-        assert_eq!(stands.gate_trials, [4]);
-        assert_eq!(stands.overload_trials, [1]);
-        assert_eq!(stands.search_trials, [2, 3]);
-        assert_eq!(recorder.trials, 4);
-        assert_eq!(
-            recorder.take_stands(),
-            StandsOn::default(),
-            "the next size begins with none"
-        );
-        let text = std::fs::read_to_string(&path).expect("read back");
-        assert_eq!(text.lines().count(), 4);
-        let begun = text
-            .lines()
-            .map(|line| line.contains("\"begun_after_ns\":5,"));
-        let begun: Vec<bool> = begun.collect();
-        assert_eq!(begun, [false, false, false, true], "since the first line");
+        assert_eq!(recorder.trials, 2);
+        let read = mpps_record::read_file(&path).expect("a record");
+        let begun = read.runs[0].trials.iter().map(|line| line.begun_after_ns);
+        assert!(begun.eq([None, Some(5)]), "since the first line");
         std::fs::remove_file(path).expect("tidy up");
     }
 }

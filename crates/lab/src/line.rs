@@ -8,8 +8,9 @@ mod traffic;
 mod trial;
 mod windows;
 
-pub use overload::{frame_cost, load_above};
-pub use result::{not_measured, result};
+pub(crate) use overload::{frame_cost, load_above};
+pub use result::not_measured;
+pub(crate) use result::result;
 pub use traffic::{replayed_file, routes, traffic};
 pub use trial::{route_changes, trial};
 pub use windows::block;

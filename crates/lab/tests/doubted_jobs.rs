@@ -3,26 +3,54 @@
 use crate::support;
 use crate::support::printed::Printed;
 use crate::support::trials::frames;
-use mpps_lab::doubt::{Doubt, Finding};
-use mpps_lab::jobs::throughput::{self, SizeResult, ThroughputPlan};
+use mpps_lab::jobs::throughput::{self, ThroughputPlan};
+use mpps_lab::jobs::{Observer, Report, ResultObserver};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
-use mpps_method::{LimitedBy, Outcome, Rate};
+use mpps_method::{Rate, Trial};
+use mpps_record::{Doubt, LimitedBy, Outcome, ResultLine};
+use std::io;
 
 /// What a restless machine spoils is measured again.
 const ATTEMPTS: u32 = 4;
 
-/// What `mpps throughput` finds on a bed with this set-up; `None`: the machine was too disturbed.
-fn finding(setup: &str, plan: &ThroughputPlan) -> Option<Finding> {
+/// Prints each trial, and keeps all of them beside the results.
+struct Kept {
+    printed: Printed<Vec<ResultLine>>,
+    trials: Vec<Trial>,
+}
+
+impl Observer for Kept {
+    fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
+        self.trials.push(report.trial.clone());
+        self.printed.trial(report)
+    }
+}
+
+impl ResultObserver<Vec<ResultLine>> for Kept {
+    fn result(&mut self, lines: &Vec<ResultLine>) -> io::Result<()> {
+        self.printed.result(lines)
+    }
+}
+
+/// What `mpps throughput` finds on a bed with this set-up, and all its trials; `None`: the machine was too disturbed.
+fn finding(setup: &str, plan: &ThroughputPlan) -> Option<(ResultLine, Vec<Trial>)> {
     let bed = support::bed_set_up(&support::plan(), setup);
-    let mut found = Printed::new();
-    if let Some(error) = throughput::measure(&bed, plan, &mut found) {
+    let mut kept = Kept {
+        printed: Printed::new(),
+        trials: Vec::new(),
+    };
+    if let (Some(error), _) = throughput::measure(&bed, plan, &mut kept) {
         assert!(error.is_disturbance(), "{error}");
     }
-    let size: SizeResult = found.0.pop()?;
-    let findings = size.findings;
-    println!("{:?}", findings.as_ref().map(|found| &found[0].doubts));
-    Some(findings.ok()?.remove(0))
+    let line = kept.printed.0.pop()?.remove(0);
+    println!("{:?}", line.doubts);
+    Some((line, kept.trials))
+}
+
+/// The trial that a result stands on.
+fn stands_on<'a>(line: &ResultLine, trials: &'a [Trial]) -> Option<&'a Trial> {
+    trials.get(line.stands_on.stands_on_trial? as usize - 1)
 }
 
 /// The doubt of this name, from the first of a few searches that raises it. One that found what the doubt is about has
@@ -31,17 +59,17 @@ fn doubt(
     name: &str,
     setup: &str,
     plan: &ThroughputPlan,
-    is_measured: impl Fn(&Finding) -> bool,
+    is_measured: impl Fn(&ResultLine, &[Trial]) -> bool,
 ) -> Option<Doubt> {
     for _ in 0..ATTEMPTS {
-        let Some(found) = finding(setup, plan) else {
+        let Some((line, trials)) = finding(setup, plan) else {
             continue;
         };
-        let raised = found.doubts.iter().find(|doubt| doubt.name == name);
+        let raised = line.doubts.iter().find(|doubt| doubt.name == name);
         if raised.is_some() {
             return raised.cloned();
         }
-        assert!(!is_measured(&found), "no {name}: {found:?}");
+        assert!(!is_measured(&line, &trials), "no {name}: {line:?}");
     }
     support::skip!("a quieter machine to measure at all in {ATTEMPTS} searches");
 }
@@ -53,8 +81,9 @@ fn a_router_that_is_redirected_past_is_named() {
     }
     let past = "tc qdisc add dev mB clsact\n\
                 tc filter add dev mB ingress protocol all u32 match u32 0 0 action mirred egress redirect dev mC\n";
-    let seen = doubt("not-routed", past, &support::measurement(3_000), |found| {
-        found.trial.is_some()
+    let plan = support::measurement(3_000);
+    let seen = doubt("not-routed", past, &plan, |line, trials| {
+        stands_on(line, trials).is_some()
     });
     if let Some(Doubt { seen, .. }) = seen {
         assert!(
@@ -76,13 +105,18 @@ fn a_policer_with_a_bucket_is_named() {
         ..support::measurement(6_000)
     };
     // A trial that finds the bucket empty loses frames from its beginning.
-    let seen = doubt("loss-begins-late", &policed, &plan, |found| {
+    let seen = doubt("loss-begins-late", &policed, &plan, |line, trials| {
         // Loss is blamed only where a load passed, and where the search was not cut short.
-        let has_passed = matches!(found.outcome, Outcome::Found { lossy: Some(_), .. });
+        let has_passed = line.outcome == Outcome::Found && line.lossy_fps.is_some();
         let is_blamed =
-            has_passed && matches!(found.limited_by, Some(LimitedBy::Dut | LimitedBy::Pause));
-        let losses = found.why_lost.iter().filter(|why| why.bounds);
-        let mut losses = losses.map(|why| &why.losses);
+            has_passed && matches!(line.limited_by, Some(LimitedBy::Dut | LimitedBy::Pause));
+        let why = line
+            .why_lost
+            .as_ref()
+            .filter(|why| why.bounds == Some(true));
+        let counted = why.map(|why| (why.sent_frames, why.lost_frames));
+        let losses = trials.iter().flat_map(|trial| &trial.losses);
+        let mut losses = losses.filter(|losses| counted == Some((losses.sent, losses.lost)));
         is_blamed && losses.any(|losses| losses.lasts() && 5 * losses.before > losses.sent)
     });
     if let Some(Doubt { seen, .. }) = seen {
@@ -106,8 +140,8 @@ fn frames_that_udp_gro_merges_are_named_at_the_port() {
         ..support::measurement(4_000)
     };
     // Frames that come one by one are not merged.
-    let seen = doubt("merged", merging, &plan, |found| {
-        let trial = found.trial.as_ref();
+    let seen = doubt("merged", merging, &plan, |line, trials| {
+        let trial = stands_on(line, trials);
         let routed =
             trial.and_then(|trial| Some((trial.stack?.forwarded, trial.counts().received)));
         routed.is_some_and(|(packets, frames)| 10 * packets < 9 * frames)

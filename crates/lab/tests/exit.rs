@@ -11,10 +11,10 @@ use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
 use mpps_ebpf::instruments::fault::Planted;
 use mpps_ebpf::instruments::wire::WireSkelBuilder;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, Side};
-use mpps_lab::doubt::{Finding, frame_doubts};
+use mpps_lab::doubt::frame_doubts;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load};
-use mpps_lab::jobs::throughput::{self, SizeResult, ThroughputPlan};
+use mpps_lab::jobs::throughput::{self, ThroughputPlan};
 use mpps_lab::search::exit_program;
 use mpps_lab::search::link::Link;
 use mpps_lab::tester::{
@@ -29,7 +29,7 @@ use mpps_linux::packet::{Filter, PacketSocket, TxRing, TxSpec};
 use mpps_linux::tc::{self, Hook};
 use mpps_linux::{cpu, ethtool, setting::Setting};
 use mpps_method::{Accept, Invalid, Rate, Resolution, SearchPlan, Span, Transport, Trial, Verdict};
-use mpps_record::LoadLine;
+use mpps_record::{LoadLine, ResultLine};
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd as _;
 use std::process::Command;
@@ -477,7 +477,7 @@ fn search(
     bed: &Bed,
     traffic: &Traffic,
     receiver: Option<ReceiverPlace>,
-) -> Result<Vec<Finding>, JobError> {
+) -> Result<ResultLine, JobError> {
     let plan = ThroughputPlan {
         sizes: vec![traffic.frames.clone()],
         traffic: traffic.clone(),
@@ -496,9 +496,9 @@ fn search(
         budget: Some(Span::from_millis(1_000)),
         receiver,
     };
-    let mut found = Printed::<SizeResult>::new();
-    match throughput::measure(bed, &plan, &mut found) {
-        None => Ok((found.0.remove(0).findings).expect("a size without an error")),
+    let mut found = Printed::<Vec<ResultLine>>::new();
+    match throughput::measure(bed, &plan, &mut found).0 {
+        None => Ok(found.0.remove(0).remove(0)),
         Some(error) => Err(error),
     }
 }
@@ -548,7 +548,7 @@ fn a_router_past_the_exit_is_measured_at_the_port() {
         let error = search(&bed, &support::traffic(), Some(ReceiverPlace::Exit));
         assert!(error.expect_err("as asked for").is_past_exit());
         let found = search(&bed, &support::traffic(), None).unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(found[0].receiver, Some(ReceiverPlace::Port));
+        assert_eq!(found.receiver, Some(ReceiverPlace::Port.into()));
     });
     assert!(passed > 0);
 }
@@ -620,7 +620,9 @@ fn frames_merged_by_gro_are_never_miscounted() {
                 "{error}"
             );
             match search(&bed, &family(ReceiverPlace::Port), None) {
-                Ok(found) => assert_eq!(found[0].receiver, Some(ReceiverPlace::Port), "{nic:?}"),
+                Ok(found) => {
+                    assert_eq!(found.receiver, Some(ReceiverPlace::Port.into()), "{nic:?}")
+                }
                 Err(error) => assert!(is_of_merged_probe(&error), "{nic:?}: {error}"),
             }
             searched = true;

@@ -11,8 +11,6 @@ mod earlier;
 mod explain;
 mod job;
 mod plan;
-mod point;
-mod result;
 mod run;
 
 pub use clock::Clock;
@@ -23,8 +21,6 @@ pub use explain::{against_line, watched_line};
 pub use job::{CHOSEN_ON_BED, Job};
 pub use mpps_lab::hash::sha256;
 pub use plan::sent;
-pub use point::point_line;
-pub use result::{result_lines, results_not_begun};
 pub use run::{host_run_line, run_line, run_line_by_others, simulated_run_line};
 
 use crate::folder::Folder;

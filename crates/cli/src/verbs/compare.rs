@@ -73,8 +73,7 @@ pub(super) fn variants<'bed>(plan: &ComparePlan, beds: &'bed [Bed]) -> Vec<Varia
 /// On beds that stand.
 fn compare(plan: &ComparePlan, beds: &[Bed], recorder: &mut Recorder) -> Result<()> {
     let variants = variants(plan, beds);
-    let mut results =
-        recorder.with(|outcome: &Outcome, _| vec![comparison_line(outcome, plan, beds)]);
+    let mut results = recorder.with(|outcome: &Outcome| vec![comparison_line(outcome, plan, beds)]);
     results.size_begins(Some(plan.how.budget));
     let outcome = compare::measure(&variants, &plan.how, &mut results)?;
     let written = results.result(&outcome);

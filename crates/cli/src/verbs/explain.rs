@@ -73,7 +73,7 @@ fn explain_against(
             receiver: offer.receiver,
         };
         let mut results =
-            recorder.with(|line: &ProfileLine, _| vec![against_line(line, &against, &beds[1])]);
+            recorder.with(|line: &ProfileLine| vec![against_line(line, &against, &beds[1])]);
         ended(explain::against::measure(&sides, how, &mut results))
     })
 }

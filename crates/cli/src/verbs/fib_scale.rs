@@ -6,12 +6,13 @@ use super::measure::{first_of, measure};
 use crate::args::FibScaleArgs;
 use crate::exit::Exit;
 use crate::plan::FibScalePlan;
-use crate::record::{Job, point_line};
+use crate::record::Job;
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::Result;
-use mpps_lab::jobs::fib_scale::{self, Point, PointResult};
+use mpps_lab::jobs::fib_scale::{self, Point};
 use mpps_lab::traffic::Traffic;
+use mpps_record::PointLine;
 use std::sync::Arc;
 
 /// Runs the verb.
@@ -43,8 +44,7 @@ impl Measure for FibScalePlan {
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let bed = place.bed()?;
-        let line = |point: &PointResult, stands| vec![point_line(point, stands)];
-        let mut results = recorder.with(line);
+        let mut results = recorder.lines::<PointLine>();
         let measured = fib_scale::measure(bed, &self.scale, &self.points, &mut results);
         // A bed of its own goes with all that is in it.
         let not_cleared = measured.not_cleared.filter(|_| bed.is_kept());

@@ -11,7 +11,7 @@ use anyhow::Result;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::lasting::{self, LastingPlan};
 use mpps_lab::jobs::loss::{self, LossPlan};
-use mpps_record::{CurveLine, OverloadLine, StandsOn};
+use mpps_record::{CurveLine, OverloadLine};
 
 /// Runs the verb.
 pub fn run(args: &LossArgs) -> Result<Exit> {
@@ -24,14 +24,7 @@ pub fn run(args: &LossArgs) -> Result<Exit> {
 }
 
 measure_sizes!(LossPlan, Job::loss, |plan, place, recorder| {
-    let simulated = matches!(place, Place::Simulated(_));
-    let mut results = recorder.with(|line: &CurveLine, stands: StandsOn| {
-        vec![CurveLine {
-            simulated,
-            overload_trials: stands.overload_trials,
-            ..line.clone()
-        }]
-    });
+    let mut results = recorder.lines::<CurveLine>();
     Ok(match place {
         Place::Bed(bed) => loss::measure(bed, plan, &mut results),
         Place::Simulated(pair) => loss::simulate(pair, plan, &mut results),

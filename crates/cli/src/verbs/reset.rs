@@ -62,7 +62,7 @@ impl Measure for Reset {
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let bed = place.bed()?;
         let plan = self.on(bed);
-        let mut results = recorder.with(|lines: &Vec<ResetLine>, _| lines.clone());
+        let mut results = recorder.with(Vec::<ResetLine>::clone);
         ended(reset::measure(bed, &plan, &mut results))
     }
 }

@@ -5,12 +5,12 @@ use super::measure::measure;
 use crate::args::ThroughputArgs;
 use crate::exit::Exit;
 use crate::plan::{Plan, Throughput};
-use crate::record::{Job, result_lines, results_not_begun};
+use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::Result;
 use mpps_lab::bed::Bed;
-use mpps_lab::jobs::SearchedRate;
-use mpps_lab::jobs::throughput::{self, SizeResult};
+use mpps_lab::jobs::throughput::{self, ThroughputPlan};
+use mpps_lab::line;
 use mpps_lab::traffic::Traffic;
 use mpps_record::{ResultLine, Run};
 
@@ -34,14 +34,8 @@ impl Measure for Throughput {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let simulated = matches!(place, Place::Simulated(_));
-        let mut found = None;
-        let mut results = recorder.with(|size: &SizeResult, stands| {
-            let findings = size.findings.as_ref().ok();
-            found = findings.and_then(|findings| SearchedRate::from_findings(findings).ok());
-            result_lines(size, &self.measurement, &stands, simulated)
-        });
-        let error = match place {
+        let mut results = recorder.with(Vec::<ResultLine>::clone);
+        let (error, found) = match place {
             Place::Bed(bed) => throughput::measure(bed, &self.measurement, &mut results),
             Place::Simulated(pair) => throughput::simulate(pair, &self.measurement, &mut results),
         };
@@ -50,6 +44,12 @@ impl Measure for Throughput {
     }
 
     fn not_begun(&self, run: &Run, why: &str) -> Vec<ResultLine> {
-        results_not_begun(&self.measurement, run, why)
+        let ThroughputPlan { sizes, search, .. } = &self.measurement;
+        let begin = run.begin.as_ref().map(|begin| &begin.bed);
+        let simulated = matches!(begin, Some(mpps_record::Place::Simulated { .. }));
+        let lines = |frames| line::not_measured(frames, search, simulated, why);
+        // Each size that was begun has all its lines.
+        let told = run.results.len();
+        sizes.iter().flat_map(lines).skip(told).collect()
     }
 }

@@ -9,12 +9,13 @@ use crate::plan::{Planned, SettingsPlan, unmeasured_in_words};
 use crate::record::{Job, check_resumable, earlier_runs};
 use crate::recorder::Recorder;
 use anyhow::{Context, Result};
-use mpps_lab::jobs::settings::{self, Earlier, Outcome};
+use mpps_lab::jobs::settings::{self, Earlier};
 use mpps_lab::jobs::{Observer, ResultObserver};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::tune::measurable::kernel_lacks;
 use mpps_method::Span;
 use mpps_method::tune::named;
+use mpps_record::EffectsLine;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -94,9 +95,7 @@ impl Measure for SettingsPlan {
         let bed = place.bed()?;
         let mut outcome = settings::measure(bed, &self.measured, earlier.clone(), recorder)?;
         let beds = tune_beds::measure(self, &mut outcome, &earlier, recorder);
-        let written = recorder
-            .with(|outcome: &Outcome, _| vec![outcome.line.clone()])
-            .result(&outcome);
+        let written = recorder.lines::<EffectsLine>().result(&outcome.line);
         ended(outcome.error)
             .and(beds)
             .and(written.with_context(|| recorder.record().not_written()))

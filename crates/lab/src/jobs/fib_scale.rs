@@ -15,15 +15,17 @@ use super::{JobError, ResultObserver, Trials, keep};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::destinations::{Destinations, DrawPlan};
-use crate::doubt::{self, Doubt, Finding, overload_limit};
+use crate::doubt::{overload_doubts, overload_limit};
 use crate::fib::{CountedBack, Loaded};
+use crate::line;
 use crate::routes;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::Saturated;
 use crate::tester::Tester;
 use crate::trial;
 use mpps_method::destinations::Draw;
-use mpps_method::{FrameSpec, LimitedBy, Rate, Span};
+use mpps_method::{FrameSpec, Rate, Span};
+use mpps_record::PointLine;
 use mpps_tables::{ChooseOptions, Sample, Table, choose};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -138,37 +140,13 @@ impl Prepared {
     }
 }
 
-/// What was measured at a point with one frame size.
-#[derive(Clone, Debug)]
-pub struct Measured {
-    /// Frame sizes sent.
-    pub frames: FrameSpec,
-    /// What overload told.
-    pub saturated: Saturated,
-    /// What limits the maximum forwarding rate; `None` where that was not measured.
-    pub limited_by: Option<LimitedBy>,
-    /// What to doubt about that.
-    pub doubts: Vec<Doubt>,
-    /// What the search found, one a goal; none without a search.
-    pub findings: Vec<Finding>,
-}
-
-/// Gets each point.
-pub trait ScaleObserver: ResultObserver<PointResult> {
+/// Gets each point with each frame size.
+pub trait ScaleObserver: ResultObserver<PointLine> {
     /// A point begins: its routes are loaded next.
     fn point_begins(&mut self, point: Point);
 
     /// Its routes were changed, and are as the changes left them.
     fn counted_back(&mut self, counted: CountedBack);
-}
-
-/// A point with one frame size.
-#[derive(Clone, Debug)]
-pub struct PointResult {
-    /// The point.
-    pub prepared: Prepared,
-    /// What was measured there.
-    pub measured: Measured,
 }
 
 /// How the points ended; the observer got each of them.
@@ -242,13 +220,7 @@ impl<'a> Scale<'a> {
             let mut trials = Trials::after(*told, &mut *observer);
             let measured = self.measure(prepared, frames, &mut trials);
             *told = trials.told();
-            let told = measured.and_then(|measured| {
-                let result = PointResult {
-                    prepared: prepared.clone(),
-                    measured,
-                };
-                observer.result(&result).map_err(JobError::Record)
-            });
+            let told = measured.and_then(|line| observer.result(&line).map_err(JobError::Record));
             if let Err(error) = told
                 && keep(&mut kept, error).is_break()
             {
@@ -288,7 +260,7 @@ impl<'a> Scale<'a> {
         prepared: &Prepared,
         frames: &FrameSpec,
         trials: &mut Trials<'_>,
-    ) -> Result<Measured, JobError> {
+    ) -> Result<PointLine, JobError> {
         let plan = &prepared.plan;
         // The first frames take as long as there are destinations: they are no part of the budget.
         let deadline = Cell::new(Deadline::NEVER);
@@ -299,21 +271,18 @@ impl<'a> Scale<'a> {
         };
         let (mut tester, saturated) =
             throughput::saturate(self.bed, plan, frames, first_frames, trials)?;
-        let doubts = doubt::overload_doubts(&tester.surroundings());
-        let mut findings = Vec::new();
+        let mut line = line_of(prepared, frames, &saturated);
+        let limit = overload_limit(self.bed.plan().cpus.shared(), &saturated);
+        line.limited_by =
+            Some(limit.map_or("-".to_owned(), |limit| line::limited_by(limit).into()));
+        line.doubts = line::doubts(&overload_doubts(&tester.surroundings()));
         if self.plan.search {
             tester.warm_up = plan.warm_up;
-            let (deadline, told) = (deadline.get(), saturated.clone());
-            findings = throughput::find(&mut tester, plan, told, deadline, trials)?;
+            let findings = throughput::find(&mut tester, plan, saturated, deadline.get(), trials)?;
+            line.results = throughput::lines(&findings, plan, trials);
         }
-        let cpus_shared = self.bed.plan().cpus.shared();
-        Ok(Measured {
-            frames: frames.clone(),
-            limited_by: overload_limit(cpus_shared, &saturated),
-            saturated,
-            doubts,
-            findings,
-        })
+        line.overload_trials = trials.stands().overload_trials.clone();
+        Ok(line)
     }
 
     /// Compares the routes of a point with its changes, where there were any, and takes them out of the DUT.
@@ -359,6 +328,25 @@ impl<'a> Scale<'a> {
             seed: traffic.seed,
         };
         Ok(routes::draw_up_to(table, &self.plan.from, &wish)?)
+    }
+}
+
+/// The line of a point and frame size, as far as overload tells it.
+fn line_of(prepared: &Prepared, frames: &FrameSpec, saturated: &Saturated) -> PointLine {
+    let sent = &prepared.plan.traffic;
+    let loaded = sent.destinations.as_ref().zip(prepared.loaded.as_ref());
+    PointLine {
+        series: prepared.point.series.name().to_owned(),
+        asked_routes: prepared.point.routes as u64,
+        asked_destinations: prepared.point.destinations,
+        routes: loaded.map(|(destinations, loaded)| line::routes(destinations, None, loaded)),
+        traffic: line::traffic(sent),
+        frame: Some(frames.to_string()),
+        cost: saturated.cost.as_ref().map(line::frame_cost),
+        max_forwarding_fps: (saturated.maximum()).map(|found| line::rates(found.forwarding)),
+        at_most: saturated.at_most.as_ref().map(line::load_above),
+        at_little_more: saturated.at_little_more.as_ref().map(line::load_above),
+        ..PointLine::default()
     }
 }
 

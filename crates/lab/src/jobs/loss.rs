@@ -57,7 +57,9 @@ pub fn measure(
         begin(curve, plan);
         let deadline = Deadline::after(measurement.budget);
         let nothing = |_: &mut Tester<'_>| Ok(());
-        let (mut tester, saturated) = saturate(bed, measurement, frames, nothing, trials)?;
+        let raised = saturate(bed, measurement, frames, nothing, trials);
+        curve.overload_trials = trials.stands().overload_trials.clone();
+        let (mut tester, saturated) = raised?;
         tester.warm_up = measurement.warm_up;
         descend(curve, &mut tester, plan, &saturated, deadline, trials)
     })
@@ -71,6 +73,7 @@ pub fn simulate(
 ) -> Option<JobError> {
     sizes::fill_each(&plan.measurement, observer, |frames, curve, trials| {
         begin(curve, plan);
+        curve.simulated = true;
         let mut pair = SimulatedPair::new(frames.clone(), router);
         let saturated = saturation::simulate(&router);
         descend(curve, &mut pair, plan, &saturated, Deadline::NEVER, trials)

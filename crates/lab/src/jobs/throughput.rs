@@ -3,10 +3,11 @@
 //! Overload tells where the search begins. The gate tells whether the DUT is stable. The loop in `search` finds the rate,
 //! and `doubt` tells how far the numbers can be trusted.
 
-use super::{JobError, Phase, ResultObserver, Trials, on_ports, sizes};
+use super::{JobError, Phase, ResultObserver, SearchedRate, Trials, on_ports, sizes};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{self, Finding};
+use crate::line;
 use crate::search::link::{self, Link};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{self, Saturated};
@@ -19,6 +20,7 @@ use crate::trial::probe;
 use mpps_method::saturation::Saturation;
 use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, Rate, SearchPlan, Span, Stability};
+use mpps_record::ResultLine;
 
 /// What to measure on a raised bed.
 #[derive(Clone, Debug)]
@@ -64,23 +66,18 @@ const SATURATION_TIME: Span = Span::from_millis(10_000);
 /// Overload takes at most this part of the budget: one third.
 const SATURATION_SHARE: u64 = 3;
 
-/// What came of one frame size.
-#[derive(Clone, Debug)]
-pub struct SizeResult {
-    /// Frame sizes sent.
-    pub frames: FrameSpec,
-    /// One finding for each goal, or the reason why there is none.
-    pub findings: Result<Vec<Finding>, String>,
-}
+/// How the sizes ended: what ended the run, or else the first error that ended a size; and what the last size's search
+/// found.
+pub type Ended = (Option<JobError>, Option<SearchedRate>);
 
-/// Measures one frame size after the other on the bed. The observer gets each as soon as it is known.
-/// Returns what ended the run, or else the first error that ended a size.
+/// Measures one frame size after the other on the bed. The observer gets the lines of each, one a goal, as soon as they
+/// are known.
 pub fn measure(
     bed: &Bed,
     plan: &ThroughputPlan,
-    observer: &mut dyn ResultObserver<SizeResult>,
-) -> Option<JobError> {
-    each_size(plan, plan.budget, observer, |frames, trials| {
+    observer: &mut dyn ResultObserver<Vec<ResultLine>>,
+) -> Ended {
+    each_size(plan, false, observer, |frames, trials| {
         measure_size(bed, plan, frames, trials)
     })
 }
@@ -89,9 +86,9 @@ pub fn measure(
 pub fn simulate(
     router: Properties,
     plan: &ThroughputPlan,
-    observer: &mut dyn ResultObserver<SizeResult>,
-) -> Option<JobError> {
-    each_size(plan, None, observer, |frames, trials| {
+    observer: &mut dyn ResultObserver<Vec<ResultLine>>,
+) -> Ended {
+    each_size(plan, true, observer, |frames, trials| {
         let mut pair = SimulatedPair::new(frames.clone(), router);
         let saturated = saturation::simulate(&router);
         find(&mut pair, plan, saturated, Deadline::NEVER, trials)
@@ -101,27 +98,38 @@ pub fn simulate(
 /// Measures each size. A disturbance stands at its size only; an error that ends the run leaves no result of its size.
 fn each_size(
     plan: &ThroughputPlan,
-    budget: Option<Span>,
-    observer: &mut dyn ResultObserver<SizeResult>,
+    simulated: bool,
+    observer: &mut dyn ResultObserver<Vec<ResultLine>>,
     mut find: impl FnMut(&FrameSpec, &mut Trials<'_>) -> Result<Vec<Finding>, JobError>,
-) -> Option<JobError> {
-    sizes::each_size(&plan.sizes, budget, observer, |frames, trials| {
-        let size = |findings| SizeResult {
-            frames: frames.clone(),
-            findings,
-        };
-        match find(frames, trials) {
-            Ok(findings) => (Some(size(Ok(findings))), None),
+) -> Ended {
+    let budget = plan.budget.filter(|_| !simulated);
+    let mut searched = None;
+    let ended = sizes::each_size(&plan.sizes, budget, observer, |frames, trials| {
+        let found = find(frames, trials);
+        let findings = found.as_deref().unwrap_or_default();
+        searched = SearchedRate::from_findings(findings).ok();
+        match found {
+            Ok(findings) => (Some(lines(&findings, plan, trials)), None),
             Err(error) if error.is_of_one_size() => {
                 let why = error.to_string();
-                (
-                    Some(size(Err(why))),
-                    Some(error).filter(|error| !error.is_disturbance()),
-                )
+                let lines = line::not_measured(frames, &plan.search, simulated, &why);
+                let told = Some(error).filter(|error| !error.is_disturbance());
+                (Some(lines), told)
             }
             Err(error) => (None, Some(error)),
         }
-    })
+    });
+    (ended, searched)
+}
+
+/// The lines of findings, all of which stand on the same trials.
+pub(super) fn lines(
+    findings: &[Finding],
+    plan: &ThroughputPlan,
+    trials: &Trials<'_>,
+) -> Vec<ResultLine> {
+    let line = |finding| line::result(finding, &plan.traffic, &plan.link, trials.stands());
+    findings.iter().map(line).collect()
 }
 
 /// Measures one frame size of the plan. Returns one finding for each goal.
@@ -267,9 +275,10 @@ mod tests {
         }
     }
 
-    impl ResultObserver<SizeResult> for Seen {
-        fn result(&mut self, size: &SizeResult) -> io::Result<()> {
-            self.told.push(size.findings.is_ok());
+    impl ResultObserver<Vec<ResultLine>> for Seen {
+        fn result(&mut self, lines: &Vec<ResultLine>) -> io::Result<()> {
+            // The job below finds nothing. A size that failed has a line that says why.
+            self.told.push(lines.is_empty());
             Ok(())
         }
     }
@@ -294,7 +303,7 @@ mod tests {
             receiver: None,
         };
         let mut seen = Seen::default();
-        let error = each_size(&plan, None, &mut seen, |frames, trials| {
+        let (error, _) = each_size(&plan, false, &mut seen, |frames, trials| {
             let offer = mpps_method::Offer::new(plan.minimum, Span::from_millis(100));
             let (rules, trial) = Default::default();
             trials.judged(Phase::Search, frames, offer, &rules, trial)?;

@@ -49,8 +49,7 @@ fn other_states(maximum: &Saturation) -> Option<OtherStates> {
 }
 
 /// One load above what the DUT forwards.
-#[must_use]
-pub fn load_above(found: &Saturation) -> LoadAboveRate {
+pub(crate) fn load_above(found: &Saturation) -> LoadAboveRate {
     LoadAboveRate {
         offered_fps: rates(found.offered),
         forwarding_fps: rates(found.forwarding),
@@ -64,8 +63,7 @@ pub fn load_above(found: &Saturation) -> LoadAboveRate {
 }
 
 /// A cost, to tenths of a nanosecond.
-#[must_use]
-pub fn frame_cost(found: &saturation::FrameCost) -> FrameCost {
+pub(crate) fn frame_cost(found: &saturation::FrameCost) -> FrameCost {
     FrameCost {
         bed_ns: cost(found.bed_ns),
         router_ns: cost(found.router_ns),

@@ -13,8 +13,16 @@ use mpps_record::{self as record, LossAbove, RateIs, ResultLine, StandsOn};
 
 /// The lines of a frame size that was not measured, one a goal, and why.
 #[must_use]
-pub fn not_measured(frames: &FrameSpec, search: &SearchPlan, why: &str) -> Vec<ResultLine> {
-    let line = |goal| result_not_measured(frames, goal, Some(why));
+pub fn not_measured(
+    frames: &FrameSpec,
+    search: &SearchPlan,
+    simulated: bool,
+    why: &str,
+) -> Vec<ResultLine> {
+    let line = |goal| ResultLine {
+        simulated,
+        ..result_not_measured(frames, goal, Some(why))
+    };
     match search {
         SearchPlan::Mlr { goals, .. } => goals.iter().map(|goal| line(Some(*goal))).collect(),
         SearchPlan::Bisection { .. } => vec![line(None)],
@@ -22,8 +30,12 @@ pub fn not_measured(frames: &FrameSpec, search: &SearchPlan, why: &str) -> Vec<R
 }
 
 /// The line of one finding, of this traffic and link. It stands on these trials.
-#[must_use]
-pub fn result(finding: &Finding, traffic: &Traffic, link: &Link, stands: &StandsOn) -> ResultLine {
+pub(crate) fn result(
+    finding: &Finding,
+    traffic: &Traffic,
+    link: &Link,
+    stands: &StandsOn,
+) -> ResultLine {
     let (rate_is, rate) = match finding.rate {
         Reading::Is(rate) => (Some(RateIs::Equal), Some(rate)),
         Reading::AtLeast(rate) => (Some(RateIs::AtLeast), Some(rate)),

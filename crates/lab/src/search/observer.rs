@@ -4,6 +4,7 @@ pub use mpps_record::known::Phase;
 
 use super::JobError;
 use mpps_method::{FrameSpec, Offer, Rules, Span, Trial, Verdict};
+use mpps_record::StandsOn;
 use std::io;
 
 /// One trial as an observer gets it.
@@ -58,6 +59,7 @@ pub struct Trials<'a> {
     observer: &'a mut dyn Observer,
     told: u32,
     void: u32,
+    stands: StandsOn,
 }
 
 impl<'a> Trials<'a> {
@@ -72,6 +74,7 @@ impl<'a> Trials<'a> {
             observer,
             told,
             void: 0,
+            stands: StandsOn::default(),
         }
     }
 
@@ -85,6 +88,12 @@ impl<'a> Trials<'a> {
     #[must_use]
     pub const fn void(&self) -> u32 {
         self.void
+    }
+
+    /// The numbers of these trials, by what they were for.
+    #[must_use]
+    pub const fn stands(&self) -> &StandsOn {
+        &self.stands
     }
 
     /// The next trials are of this variant of the DUT.
@@ -120,6 +129,42 @@ impl<'a> Trials<'a> {
             verdict: &judged.verdict,
         };
         self.observer.trial(&report).map_err(JobError::Record)?;
+        let numbers = match phase {
+            Phase::Wire | Phase::Overload => &mut self.stands.overload_trials,
+            Phase::Gate => &mut self.stands.gate_trials,
+            _ => &mut self.stands.search_trials,
+        };
+        numbers.push(judged.number);
         Ok(judged)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_method::Rate;
+
+    struct Nobody;
+
+    impl Observer for Nobody {
+        fn trial(&mut self, _: &Report<'_>) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn trials_are_kept_by_their_phase() {
+        let (mut nobody, frames) = (Nobody, FrameSpec::parse_list("64").expect("a size"));
+        let mut trials = Trials::after(7, &mut nobody);
+        let offer = Offer::new(Rate::from_fps(1e6), Span::from_millis(1));
+        for phase in [Phase::Wire, Phase::Search, Phase::Search, Phase::Gate] {
+            let (rules, trial) = Default::default();
+            let judged = trials.judged(phase, &frames[0], offer, &rules, trial);
+            judged.expect("an observer that takes all");
+        }
+        let stands = trials.stands();
+        assert_eq!(stands.overload_trials, [8]);
+        assert_eq!(stands.search_trials, [9, 10]);
+        assert_eq!(stands.gate_trials, [11]);
     }
 }
