@@ -11,8 +11,10 @@ mod windows;
 pub(crate) use overload::{frame_cost, load_above};
 pub use result::not_measured;
 pub(crate) use result::result;
-pub use traffic::{replayed_file, routes, traffic};
-pub use trial::{route_changes, trial};
+pub(crate) use traffic::replayed_file;
+pub use traffic::{routes, traffic};
+pub(crate) use trial::route_changes;
+pub use trial::trial;
 pub use windows::block;
 
 use crate::doubt::Doubt;

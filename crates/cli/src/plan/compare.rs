@@ -8,6 +8,7 @@ use mpps_lab::bed::BedPlan;
 use mpps_lab::jobs::compare;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
+use mpps_record::ComparisonLine;
 use mpps_report::number::percent_given;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -154,6 +155,16 @@ impl ComparePlan {
             bed.with_context(|| variant.name.clone())
         });
         beds.collect()
+    }
+
+    /// The line of what came of all variants, with what only this plan says.
+    pub fn line_of(&self, outcome: &compare::Outcome) -> ComparisonLine {
+        let mut line = outcome.line(&self.variants[0].traffic.frames, &self.how);
+        line.fail_if_slower_share = self.fail_if_slower;
+        for (variant, planned) in line.variants.iter_mut().zip(&self.variants) {
+            variant.flags.clone_from(&planned.flags);
+        }
+        line
     }
 }
 

@@ -6,7 +6,6 @@
 mod bed;
 mod clock;
 mod comparability;
-mod comparison;
 mod earlier;
 mod explain;
 mod job;
@@ -15,7 +14,6 @@ mod run;
 
 pub use clock::Clock;
 pub use comparability::repeated;
-pub use comparison::comparison_line;
 pub use earlier::{check_resumable, earlier_runs};
 pub use explain::{against_line, watched_line};
 pub use job::{CHOSEN_ON_BED, Job};

@@ -7,12 +7,13 @@ use super::{compare_builds, compare_records};
 use crate::args::CompareArgs;
 use crate::exit::Exit;
 use crate::plan::ComparePlan;
-use crate::record::{Job, comparison_line};
+use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Context, Result};
 use mpps_lab::bed::{Bed, BedPlan};
-use mpps_lab::jobs::compare::{self, Outcome, Variant};
+use mpps_lab::jobs::compare::{self, Variant};
 use mpps_lab::jobs::{Observer, ResultObserver};
+use mpps_record::ComparisonLine;
 use std::ffi::OsString;
 
 /// Runs the verb.
@@ -73,9 +74,9 @@ pub(super) fn variants<'bed>(plan: &ComparePlan, beds: &'bed [Bed]) -> Vec<Varia
 /// On beds that stand.
 fn compare(plan: &ComparePlan, beds: &[Bed], recorder: &mut Recorder) -> Result<()> {
     let variants = variants(plan, beds);
-    let mut results = recorder.with(|outcome: &Outcome| vec![comparison_line(outcome, plan, beds)]);
-    results.size_begins(Some(plan.how.budget));
-    let outcome = compare::measure(&variants, &plan.how, &mut results)?;
-    let written = results.result(&outcome);
+    recorder.size_begins(Some(plan.how.budget));
+    let outcome = compare::measure(&variants, &plan.how, recorder)?;
+    let line = plan.line_of(&outcome);
+    let written = recorder.lines::<ComparisonLine>().result(&line);
     ended(outcome.error).and(written.with_context(|| recorder.record().not_written()))
 }

@@ -8,7 +8,7 @@ use super::measure;
 use crate::args::OutputArgs;
 use crate::exit::Exit;
 use crate::plan::ComparePlan;
-use crate::record::{Clock, Job, comparison_line, run_line_by_others};
+use crate::record::{Clock, Job, run_line_by_others};
 use crate::recorder::Recorder;
 use crate::scratch::Scratch;
 use anyhow::{Context, Result, ensure};
@@ -70,9 +70,11 @@ pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
     let mut compared = [None, Some(comparison.end())].into_iter();
     let measured = |build: &Build<'_>| Measured {
         name: build.variant.name.clone(),
+        set_up: None,
         overload: build.forwards.overload(),
         turns: build.turns.clone(),
         trials: build.trials.clone(),
+        replayed: None,
         route_changes: None,
         doubts: Vec::new(),
         compared: compared.next().flatten(),
@@ -85,7 +87,7 @@ pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
         receiver: None,
         error: None,
     };
-    let mut line = comparison_line(&outcome, plan, &[]);
+    let mut line = plan.line_of(&outcome);
     line.why = ended.as_ref().err().map(|error| format!("{error:#}"));
     line.receiver = builds[0].receiver.clone();
     for (variant, build) in line.variants.iter_mut().zip(builds) {

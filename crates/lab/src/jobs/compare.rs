@@ -2,12 +2,14 @@
 //! standing at once. They take turns with the traffic, A B B A, so that what the machine does meets all of them.
 
 mod forwards;
+mod line;
 
 use super::throughput::{self, first_burst};
 use super::{JobError, Judged, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{Doubt, frame_doubts, work_doubts};
+use crate::line::replayed_file;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{
     FIRST_BURST, SENDER_MAX, TRIAL, block, burst, run_at_overload, take_block,
@@ -22,6 +24,7 @@ use mpps_method::compare::{Compared, Comparison, Measure, Rule, Turn, rate};
 use mpps_method::histogram::Histogram;
 use mpps_method::turns::TurnOrder;
 use mpps_method::{ChangesMade, Offer, Rate, Span, Trial, Verdict};
+use mpps_record::{ReplayedFile, SetUpScript};
 
 /// Trials at overload that tell where to begin, for each variant: at least, and at most where all were disturbed.
 const FIRST_TRIALS: (u32, u32) = (3, 10);
@@ -68,12 +71,16 @@ pub const ALIKE_ON_ONE_BED: f64 = 0.005;
 pub struct Measured {
     /// As the plan calls it.
     pub name: String,
+    /// The program that set its bed up.
+    pub set_up: Option<SetUpScript>,
     /// The load at overload in the last turn.
     pub overload: Rate,
     /// Its turns, in their order.
     pub turns: Vec<Turn>,
     /// Numbers of its trials: at overload, and at the fixed load.
     pub trials: Vec<[u32; 2]>,
+    /// The file of route changes that was replayed into it.
+    pub replayed: Option<ReplayedFile>,
     /// Route changes of all its trials, where any were asked for.
     pub route_changes: Option<ChangesMade>,
     /// What to doubt about its trials at the fixed load, each once.
@@ -190,6 +197,8 @@ pub fn measure(
     let measured = |variant: Standing<'_>| Measured {
         doubts: doubts(&variant.judged, variant.tester.bed.plan().cpus.shared()),
         overload: variant.forwards.overload(),
+        set_up: variant.tester.bed.set_up_script(),
+        replayed: (variant.tester.traffic.route_changes.as_deref()).map(replayed_file),
         name: variant.name,
         turns: variant.turns,
         trials: variant.trials,

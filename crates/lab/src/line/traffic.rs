@@ -25,8 +25,7 @@ pub fn traffic(traffic: &Traffic) -> record::Traffic {
 }
 
 /// A file of route changes.
-#[must_use]
-pub fn replayed_file(replayed: &ReplayedChanges) -> record::ReplayedFile {
+pub(crate) fn replayed_file(replayed: &ReplayedChanges) -> record::ReplayedFile {
     let changes = &replayed.changes;
     record::ReplayedFile {
         from: replayed.from.clone(),

@@ -92,8 +92,7 @@ fn forwarded_undisturbed(trial: &Trial) -> Option<f64> {
 }
 
 /// What was made of a file of route changes.
-#[must_use]
-pub const fn route_changes(made: ChangesMade) -> record::RouteChanges {
+pub(crate) const fn route_changes(made: ChangesMade) -> record::RouteChanges {
     record::RouteChanges {
         added: made.added,
         replaced: made.replaced,

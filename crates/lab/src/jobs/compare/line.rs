@@ -1,35 +1,38 @@
 //! A comparison as its line has it.
 
-use crate::plan::{ComparePlan, VariantPlan};
-use mpps_lab::bed::Bed;
-use mpps_lab::doubt::{Doubt, few_route_changes, fixed_overloaded};
-use mpps_lab::jobs::compare::{Measured, Outcome};
-use mpps_lab::line::{cost, difference, doubt, rates, replayed_file, route_changes, whole_fps};
+use super::{ComparePlan, Measured, Outcome};
+use crate::doubt::{Doubt, few_route_changes, fixed_overloaded};
+use crate::line::{cost, difference, doubt, rates, route_changes, whole_fps};
+use mpps_method::FrameSpec;
 use mpps_method::compare::{Turn, rate};
 use mpps_method::interval::Interval;
-use mpps_record::{self as record, ComparisonLine, Other, Variant};
+use mpps_record::{self as record, ComparisonLine, Variant};
 
-/// The line of what came of all variants, each on its bed; no beds where other builds raised them.
-pub fn comparison_line(outcome: &Outcome, plan: &ComparePlan, beds: &[Bed]) -> ComparisonLine {
-    // A build of its own raises beds of its own.
-    let beds = beds.iter().map(Some).chain(std::iter::repeat(None));
-    let planned = plan.variants.iter().zip(beds);
-    let entry = |(found, (variant, bed)): (&Measured, (&VariantPlan, Option<&Bed>))| {
-        entry(found, variant, bed, outcome)
-    };
-    let frames = plan.variants.first().map(|first| &first.traffic.frames);
-    ComparisonLine {
-        frame: frames.map(ToString::to_string).unwrap_or_default(),
-        receiver: outcome.receiver.map(Into::into),
-        within_share: plan.how.within,
-        alike_share: outcome.alike,
-        budget_ns: plan.how.budget.as_nanos(),
-        fail_if_slower_share: plan.fail_if_slower,
-        fixed_fps: whole_fps(outcome.fixed),
-        variants: outcome.variants.iter().zip(planned).map(entry).collect(),
-        why: outcome.error.as_ref().map(ToString::to_string),
-        doubts: outcome.variants.iter().flat_map(doubts).collect(),
-        other: Other::new(),
+impl Outcome {
+    /// The line of what came of all variants. Which flags each one was given, and which difference fails, is not known here.
+    #[must_use]
+    pub fn line(&self, frames: &FrameSpec, plan: &ComparePlan) -> ComparisonLine {
+        let all: Vec<&[Turn]> = (self.variants.iter())
+            .map(|variant| variant.turns.as_slice())
+            .collect();
+        let variant = |found: &Measured| Variant {
+            fixed_ns_per_frame: fixed_cost(&found.turns, &all).map(cost),
+            difference: (found.compared.as_ref())
+                .map(|compared| difference(compared, self.measure)),
+            ..entry(found)
+        };
+        ComparisonLine {
+            frame: frames.to_string(),
+            receiver: self.receiver.map(Into::into),
+            within_share: plan.within,
+            alike_share: self.alike,
+            budget_ns: plan.budget.as_nanos(),
+            fixed_fps: whole_fps(self.fixed),
+            variants: self.variants.iter().map(variant).collect(),
+            why: self.error.as_ref().map(ToString::to_string),
+            doubts: self.variants.iter().flat_map(doubts).collect(),
+            ..ComparisonLine::default()
+        }
     }
 }
 
@@ -59,33 +62,24 @@ fn fixed_cost(turns: &[Turn], all: &[&[Turn]]) -> Option<Interval> {
     Interval::from_samples(&costs).filter(|_| 2 * costs.len() >= turns.len())
 }
 
-fn entry(found: &Measured, plan: &VariantPlan, bed: Option<&Bed>, outcome: &Outcome) -> Variant {
+/// What its own turns tell of a variant.
+fn entry(found: &Measured) -> Variant {
     let interval = |of: &dyn Fn(&Turn) -> Option<f64>| {
         let samples: Vec<f64> = found.turns.iter().filter_map(of).collect();
         Interval::from_samples(&samples)
     };
-    let all: Vec<&[Turn]> = (outcome.variants.iter())
-        .map(|variant| variant.turns.as_slice())
-        .collect();
     let trials = |place: usize| found.trials.iter().map(|pair| pair[place]).collect();
-    let replayed = plan.traffic.route_changes.as_deref();
     Variant {
         name: found.name.clone(),
-        flags: plan.flags.clone(),
-        set_up: bed.and_then(Bed::set_up_script),
-        binary: None,
+        set_up: found.set_up.clone(),
         overload_fps: whole_fps(found.overload),
         forwarding_fps: interval(&|turn| rate(&turn.overload)).map(rates),
         ns_per_frame: interval(&|turn| turn.overload.ns_per_frame).map(cost),
-        fixed_ns_per_frame: fixed_cost(&found.turns, &all).map(cost),
         overload_trials: trials(0),
         fixed_trials: trials(1),
-        replayed: replayed.map(replayed_file),
+        replayed: found.replayed.clone(),
         route_changes: found.route_changes.map(route_changes),
-        difference: found
-            .compared
-            .as_ref()
-            .map(|compared| difference(compared, outcome.measure)),
+        ..Variant::default()
     }
 }
 
