@@ -8,7 +8,7 @@ use super::watch;
 use crate::args::{ExplainArgs, OutputArgs};
 use crate::exit::Exit;
 use crate::plan::{self, Baseline};
-use crate::record::{Job, against_line};
+use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Context, Result};
 use mpps_lab::bed::Bed;
@@ -72,8 +72,13 @@ fn explain_against(
             pairs: offer.trials,
             receiver: offer.receiver,
         };
-        let mut results =
-            recorder.with(|line: &ProfileLine| vec![against_line(line, &against, &beds[1])]);
+        let mut results = recorder.with(|line: &ProfileLine| {
+            let mut line = line.clone();
+            if let Some(other) = &mut line.against {
+                other.flags.clone_from(&against.flags);
+            }
+            vec![line]
+        });
         ended(explain::against::measure(&sides, how, &mut results))
     })
 }

@@ -2,7 +2,6 @@
 
 use crate::args::{TopArgs, top_intervals};
 use crate::exit::Exit;
-use crate::record::watched_line;
 use crate::terminal::top::{Screen, picture, size};
 use crate::terminal::{self, page};
 use anyhow::{Result, ensure};
@@ -63,10 +62,9 @@ fn print(observer: &Observer, args: &TopArgs) -> Result<Exit> {
 
 /// One look as a line of a record, without its stacks.
 fn look(observer: &Observer, time: Span, goes_on: &mut dyn FnMut() -> bool) -> Result<ProfileLine> {
-    let observed = observer.observe(time, goes_on)?;
     Ok(ProfileLine {
         stacks: Vec::new(),
-        ..watched_line(observer.cpus(), observed)
+        ..observer.observe(time, goes_on)?
     })
 }
 

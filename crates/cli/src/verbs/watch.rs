@@ -5,7 +5,7 @@ use super::measure::finish;
 use crate::args::OutputArgs;
 use crate::exit::Exit;
 use crate::host::Interrupted;
-use crate::record::{host_run_line, watched_line};
+use crate::record::host_run_line;
 use crate::recorder::Recorder;
 use anyhow::{Result, bail, ensure};
 use mpps_lab::interrupt;
@@ -31,10 +31,10 @@ pub fn run(cpus: &CpuSet, time: Span, output: &OutputArgs) -> Result<Exit> {
 
 /// An interrupted look is shown as far as it came.
 fn look(observer: &Observer, time: Span, recorder: &mut Recorder) -> Result<()> {
-    let observed = observer.observe(time, &mut || !interrupt::requested())?;
-    let lack = observed.watched.lacks.first().cloned();
-    let lack = lack.filter(|_| observed.cost.is_err());
-    recorder.write(watched_line(observer.cpus(), observed))?;
+    let line = observer.observe(time, &mut || !interrupt::requested())?;
+    let watched = line.watched.as_ref().filter(|_| line.why.is_some());
+    let lack = watched.and_then(|watched| watched.lacks.first().cloned());
+    recorder.write(line)?;
     ensure!(
         !interrupt::requested(),
         Interrupted("interrupted: this is what was seen until then")

@@ -10,7 +10,6 @@ mod limit;
 mod program;
 mod samples;
 
-pub use cost::Cost;
 pub use mpps_linux::cpu::CpuSet;
 
 use crate::clock::{monotonic_ns, wait_until};
@@ -19,7 +18,7 @@ use counters::Counters;
 use mpps_linux::cpu;
 use mpps_linux::{Error, Result, netns};
 use mpps_method::Span;
-use mpps_record::Watched;
+use mpps_record::{LimitedBy, ProfileLine};
 use program::{Program, Seen};
 use std::fmt::Display;
 
@@ -34,16 +33,6 @@ pub struct Observer {
     program: Option<Program>,
     plan: SamplerPlan,
     lacks: Vec<String>,
-}
-
-/// What was seen in one time.
-pub struct Observed {
-    /// All counts.
-    pub watched: Watched,
-    /// What a frame cost the network's part of these CPUs. `Err` says why nothing tells that.
-    pub cost: std::result::Result<Cost, String>,
-    /// What looks like the limit, a sentence, and whether it is one.
-    pub limit: (String, bool),
 }
 
 impl Observer {
@@ -92,11 +81,12 @@ impl Observer {
         &self.cpus
     }
 
-    /// Looks for so long, or until `goes_on` says no: it is asked again and again.
+    /// Looks for so long, or until `goes_on` says no: it is asked again and again. The line says why it has no cost, where
+    /// nothing tells that.
     ///
     /// # Errors
     /// The kernel's counts cannot be read.
-    pub fn observe(&self, time: Span, goes_on: &mut dyn FnMut() -> bool) -> Result<Observed> {
+    pub fn observe(&self, time: Span, goes_on: &mut dyn FnMut() -> bool) -> Result<ProfileLine> {
         let mut lacks = self.lacks.clone();
         let sampler = self.symbols.as_ref().and_then(|symbols| {
             let sampler = kept(Sampler::start(&self.plan), "samples", &mut lacks)?;
@@ -125,11 +115,24 @@ impl Observer {
         let is_past_stack = after.are_past_the_stack(&before, watched.rx_frames);
         frames::count(&mut watched, polls, is_past_stack);
         let cost = cost::frame_cost(&mut watched, profile.as_ref());
-        Ok(Observed {
-            limit: limit::in_words(&watched),
-            cost,
-            watched,
-        })
+        let (limit, is_limit) = limit::in_words(&watched);
+        let mut line = ProfileLine {
+            frame: "traffic of others".to_owned(),
+            cpus: self.cpus.clone(),
+            limited_by: is_limit.then_some(LimitedBy::Dut),
+            limit_text: Some(limit),
+            watched: Some(watched),
+            ..ProfileLine::default()
+        };
+        match cost {
+            Ok(cost) => {
+                line.clock = cost.clock.map(str::to_owned);
+                line.loads = vec![cost.load];
+                line.stacks = cost.stacks;
+            }
+            Err(why) => line.why = Some(why),
+        }
+        Ok(line)
     }
 
     fn seen(&self, lacks: &mut Vec<String>) -> Option<Seen> {

@@ -64,6 +64,9 @@ pub fn measure(
             ..ProfileLine::default()
         };
         let error = measure_both(sides, plan, &mut line, trials).err();
+        if let Some(other) = &mut line.against {
+            other.set_up = against.variant.bed.set_up_script();
+        }
         line.why = error.as_ref().map(ToString::to_string);
         (line, error)
     })
