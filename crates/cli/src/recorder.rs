@@ -13,7 +13,7 @@ use mpps_lab::jobs::{Observer, Report, ResultObserver, SearchedRate};
 use mpps_lab::line;
 use mpps_method::Span;
 use mpps_record::{
-    Answer, Body, Doubt, EndLine, Other, PointLine, Queries, RouteChanges, Run, RunLine, TrialLine,
+    Answer, Body, Doubt, EndLine, Other, Queries, RouteChanges, Run, RunLine, TrialLine,
 };
 use std::io;
 
@@ -111,19 +111,6 @@ impl Recorder {
         Ok(self.trials)
     }
 
-    /// The observer of a job whose results become these lines.
-    pub const fn with<F>(&mut self, lines: F) -> Results<'_, F> {
-        Results {
-            recorder: self,
-            lines,
-        }
-    }
-
-    /// The observer of a job that fills in the lines itself.
-    pub fn lines<L: Clone>(&mut self) -> Results<'_, fn(&L) -> Vec<L>> {
-        self.with(|line| vec![line.clone()])
-    }
-
     /// Writes the last line: nothing more is measured. What follows on the terminal is the result.
     ///
     /// # Errors
@@ -153,7 +140,7 @@ impl Recorder {
     }
 
     /// The router's routes were counted back after changes.
-    pub fn counted_back(&self, counted: CountedBack) {
+    pub fn show_counted_back(&self, counted: CountedBack) {
         self.step(&format!(
             "routes after the changes: {}, counted back as the changes left them; the file was begun {} times",
             grouped(counted.routes),
@@ -222,54 +209,17 @@ impl Observer for Recorder {
     }
 }
 
-/// A recorder that knows how the results of a job become lines.
-pub struct Results<'a, F> {
-    recorder: &'a mut Recorder,
-    lines: F,
-}
-
-impl<F> Observer for Results<'_, F> {
-    fn told(&self) -> u32 {
-        self.recorder.told()
-    }
-
-    fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
-        self.recorder.trial(report)
-    }
-
-    fn size_begins(&mut self, budget: Option<Span>) {
-        self.recorder.size_begins(budget);
-    }
-
-    fn turn_begins(&mut self, variant: &str) {
-        self.recorder.turn_begins(variant);
+impl<L: Answer> ResultObserver<L> for Recorder {
+    fn result(&mut self, line: &L) -> io::Result<()> {
+        let mut line = line.clone();
+        line.add_doubts(&self.doubts());
+        self.append(line)
     }
 }
 
-impl<R, T, F> ResultObserver<R> for Results<'_, F>
-where
-    T: Answer,
-    F: FnMut(&R) -> Vec<T>,
-{
-    /// All lines of a result are shown, even if one cannot be written.
-    fn result(&mut self, result: &R) -> io::Result<()> {
-        let doubts = self.recorder.doubts();
-        let mut written = Ok(());
-        for mut line in (self.lines)(result) {
-            line.add_doubts(&doubts);
-            written = written.and(self.recorder.append(line));
-        }
-        written
-    }
-}
-
-impl<T, F> ScaleObserver for Results<'_, F>
-where
-    T: Answer,
-    F: FnMut(&PointLine) -> Vec<T>,
-{
+impl ScaleObserver for Recorder {
     fn point_begins(&mut self, point: Point) {
-        self.recorder.step(&format!(
+        self.step(&format!(
             "{}: {} routes, up to {} destinations",
             point.series.name(),
             grouped(point.routes as u64),
@@ -278,7 +228,7 @@ where
     }
 
     fn counted_back(&mut self, counted: CountedBack) {
-        self.recorder.counted_back(counted);
+        self.show_counted_back(counted);
     }
 }
 
@@ -318,10 +268,10 @@ mod tests {
             load: load.to_owned(),
             ..LoadLine::default()
         };
-        let mut results =
-            recorder.with(|two: &[&str; 2]| two.iter().map(|load| line(load)).collect());
-        let error = results.result(&["1k", "2k"]).expect_err("full");
-        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        for load in ["1k", "2k"] {
+            let error = recorder.result(&line(load)).expect_err("full");
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        }
         let loads: Vec<&str> = (recorder.run().loads.iter())
             .map(|line| line.load.as_str())
             .collect();

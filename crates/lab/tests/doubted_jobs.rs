@@ -16,7 +16,7 @@ const ATTEMPTS: u32 = 4;
 
 /// Prints each trial, and keeps all of them beside the results.
 struct Kept {
-    printed: Printed<Vec<ResultLine>>,
+    printed: Printed<ResultLine>,
     trials: Vec<Trial>,
 }
 
@@ -27,9 +27,9 @@ impl Observer for Kept {
     }
 }
 
-impl ResultObserver<Vec<ResultLine>> for Kept {
-    fn result(&mut self, lines: &Vec<ResultLine>) -> io::Result<()> {
-        self.printed.result(lines)
+impl ResultObserver<ResultLine> for Kept {
+    fn result(&mut self, line: &ResultLine) -> io::Result<()> {
+        self.printed.result(line)
     }
 }
 
@@ -43,7 +43,7 @@ fn finding(setup: &str, plan: &ThroughputPlan) -> Option<(ResultLine, Vec<Trial>
     if let (Some(error), _) = throughput::measure(&bed, plan, &mut kept) {
         assert!(error.is_disturbance(), "{error}");
     }
-    let line = kept.printed.0.pop()?.remove(0);
+    let line = kept.printed.0.pop()?;
     println!("{:?}", line.doubts);
     Some((line, kept.trials))
 }

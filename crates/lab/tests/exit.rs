@@ -496,9 +496,9 @@ fn search(
         budget: Some(Span::from_millis(1_000)),
         receiver,
     };
-    let mut found = Printed::<Vec<ResultLine>>::new();
+    let mut found = Printed::<ResultLine>::new();
     match throughput::measure(bed, &plan, &mut found).0 {
-        None => Ok(found.0.remove(0).remove(0)),
+        None => Ok(found.0.remove(0)),
         Some(error) => Err(error),
     }
 }

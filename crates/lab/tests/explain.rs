@@ -24,6 +24,7 @@ fn saturated(line: &ProfileLine) -> &ProfiledLoad {
 /// was too restless.
 fn in_turns(beds: [&Bed; 2], burns: [Option<u64>; 2]) -> Option<(ProfileChange, f64)> {
     let side = |at: usize| Side {
+        flags: Vec::new(),
         variant: Variant {
             name: at.to_string(),
             bed: beds[at],

@@ -132,9 +132,9 @@ impl Observer for Seen {
     }
 }
 
-impl ResultObserver<Vec<ResetLine>> for Seen {
-    fn result(&mut self, lines: &Vec<ResetLine>) -> std::io::Result<()> {
-        self.lines.extend(lines.iter().cloned());
+impl ResultObserver<ResetLine> for Seen {
+    fn result(&mut self, line: &ResetLine) -> std::io::Result<()> {
+        self.lines.push(line.clone());
         Ok(())
     }
 }

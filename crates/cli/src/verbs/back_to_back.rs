@@ -10,7 +10,6 @@ use crate::recorder::Recorder;
 use anyhow::Result;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::back_to_back::{self, BurstPlan};
-use mpps_record::BurstLine;
 
 /// Runs the verb.
 pub fn run(args: &BurstArgs) -> Result<Exit> {
@@ -18,9 +17,8 @@ pub fn run(args: &BurstArgs) -> Result<Exit> {
 }
 
 measure_sizes!(BurstPlan, Job::burst, |plan, place, recorder| {
-    let mut results = recorder.lines::<BurstLine>();
     Ok(match place {
-        Place::Bed(bed) => back_to_back::measure(bed, plan, &mut results),
-        Place::Simulated(pair) => back_to_back::simulate(pair, plan, &mut results),
+        Place::Bed(bed) => back_to_back::measure(bed, plan, recorder),
+        Place::Simulated(pair) => back_to_back::simulate(pair, plan, recorder),
     })
 });

@@ -11,7 +11,6 @@ use anyhow::Result;
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::jobs::calibrate::calibrate;
 use mpps_lab::traffic::Traffic;
-use mpps_record::CalibrationLine;
 
 /// Runs the verb.
 pub fn run(args: &CalibrateArgs) -> Result<Exit> {
@@ -44,8 +43,7 @@ impl Measure for CalibrationPlan {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.lines::<CalibrationLine>();
-        let found = calibrate(place.bed()?, &self.traffic, &self.faults, &mut results);
+        let found = calibrate(place.bed()?, &self.traffic, &self.faults, recorder);
         ended(found.ended)
     }
 }

@@ -13,7 +13,6 @@ use anyhow::{Context, Result};
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::jobs::compare::{self, Variant};
 use mpps_lab::jobs::{Observer, ResultObserver};
-use mpps_record::ComparisonLine;
 use std::ffi::OsString;
 
 /// Runs the verb.
@@ -76,7 +75,6 @@ fn compare(plan: &ComparePlan, beds: &[Bed], recorder: &mut Recorder) -> Result<
     let variants = variants(plan, beds);
     recorder.size_begins(Some(plan.how.budget));
     let outcome = compare::measure(&variants, &plan.how, recorder)?;
-    let line = plan.line_of(&outcome);
-    let written = recorder.lines::<ComparisonLine>().result(&line);
+    let written = recorder.result(&plan.line_of(&outcome));
     ended(outcome.error).and(written.with_context(|| recorder.record().not_written()))
 }

@@ -19,7 +19,6 @@ use mpps_lab::jobs::compare::{FIXED_SHARE, Measured, Outcome, alike, share_loads
 use mpps_method::compare::{Comparison, Measure, Rule, Turn, rate};
 use mpps_method::turns::TurnOrder;
 use mpps_method::{Rate, Span};
-use mpps_record::ComparisonLine;
 
 /// Rounds that tell where to begin: the first one offers all that the sender can.
 const FIRST_ROUNDS: u32 = 4;
@@ -93,8 +92,7 @@ pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
     for (variant, build) in line.variants.iter_mut().zip(builds) {
         line.doubts.extend(build.complete(variant)?);
     }
-    let mut results = recorder.lines::<ComparisonLine>();
-    let ended = ended.and(results.result(&line).map_err(Into::into));
+    let ended = ended.and(recorder.result(&line).map_err(Into::into));
     let shown = measure::finish(output, None, &mut recorder, ended.err().as_ref());
     measure::leave([], true, shown, recorder.record().path())
 }

@@ -229,7 +229,7 @@ pub fn count_back(prepared: Option<&Prepared>, bed: &Bed, recorder: &Recorder) -
         return Ok(());
     };
     if let Some(counted) = changes.count_back(bed, &prepared.routes.table)? {
-        recorder.counted_back(counted);
+        recorder.show_counted_back(counted);
     }
     Ok(())
 }

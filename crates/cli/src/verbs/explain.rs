@@ -16,7 +16,6 @@ use mpps_lab::jobs::compare::Variant;
 use mpps_lab::jobs::explain::against::Side;
 use mpps_lab::jobs::explain::{self, ExplainPlan};
 use mpps_lab::traffic::Traffic;
-use mpps_record::ProfileLine;
 use std::ffi::OsString;
 
 /// Runs the verb.
@@ -55,7 +54,8 @@ fn explain_against(
     let offer = &plan.offer.offer;
     let job = Job::explain_against(&plan.offer, against.plan.offer.burn_ns);
     in_turns(&set_ups, &prepared, &job, output, |beds, recorder| {
-        let side = |name: &str, plan: &plan::ExplainPlan, bed| Side {
+        let side = |name: &str, flags: &[String], plan: &plan::ExplainPlan, bed| Side {
+            flags: flags.to_vec(),
             variant: Variant {
                 name: name.to_owned(),
                 bed,
@@ -64,22 +64,15 @@ fn explain_against(
             burn_ns: plan.offer.burn_ns,
         };
         let sides = [
-            side(&against.name, &against.plan, &beds[1]),
-            side(&against.explained, &plan, &beds[0]),
+            side(&against.name, &against.flags, &against.plan, &beds[1]),
+            side(&against.explained, &[], &plan, &beds[0]),
         ];
         let how = explain::against::AgainstPlan {
             time: offer.time,
             pairs: offer.trials,
             receiver: offer.receiver,
         };
-        let mut results = recorder.with(|line: &ProfileLine| {
-            let mut line = line.clone();
-            if let Some(other) = &mut line.against {
-                other.flags.clone_from(&against.flags);
-            }
-            vec![line]
-        });
-        ended(explain::against::measure(&sides, how, &mut results))
+        ended(explain::against::measure(&sides, how, recorder))
     })
 }
 
@@ -113,7 +106,6 @@ impl Measure for ExplainPlan {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.lines::<ProfileLine>();
-        ended(explain::measure(place.bed()?, self, &mut results))
+        ended(explain::measure(place.bed()?, self, recorder))
     }
 }

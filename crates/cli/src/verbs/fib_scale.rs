@@ -12,7 +12,6 @@ use crate::terminal::plan as words;
 use anyhow::Result;
 use mpps_lab::jobs::fib_scale::{self, Point};
 use mpps_lab::traffic::Traffic;
-use mpps_record::PointLine;
 use std::sync::Arc;
 
 /// Runs the verb.
@@ -44,8 +43,7 @@ impl Measure for FibScalePlan {
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let bed = place.bed()?;
-        let mut results = recorder.lines::<PointLine>();
-        let measured = fib_scale::measure(bed, &self.scale, &self.points, &mut results);
+        let measured = fib_scale::measure(bed, &self.scale, &self.points, recorder);
         // A bed of its own goes with all that is in it.
         let not_cleared = measured.not_cleared.filter(|_| bed.is_kept());
         first_of(ended(measured.error), ended(not_cleared))

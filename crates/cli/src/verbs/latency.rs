@@ -10,7 +10,6 @@ use crate::recorder::Recorder;
 use anyhow::Result;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::latency::{self, LatencyPlan};
-use mpps_record::LatencyLine;
 
 /// Runs the verb.
 pub fn run(args: &LatencyArgs) -> Result<Exit> {
@@ -18,7 +17,7 @@ pub fn run(args: &LatencyArgs) -> Result<Exit> {
 }
 
 measure_sizes!(LatencyPlan, Job::latency, |plan, place, recorder| {
-    let (error, found) = latency::measure(place.bed()?, plan, &mut recorder.lines::<LatencyLine>());
+    let (error, found) = latency::measure(place.bed()?, plan, recorder);
     recorder.found(found);
     Ok(error)
 });

@@ -11,7 +11,6 @@ use anyhow::Result;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::lasting::{self, LastingPlan};
 use mpps_lab::jobs::loss::{self, LossPlan};
-use mpps_record::{CurveLine, OverloadLine};
 
 /// Runs the verb.
 pub fn run(args: &LossArgs) -> Result<Exit> {
@@ -24,14 +23,12 @@ pub fn run(args: &LossArgs) -> Result<Exit> {
 }
 
 measure_sizes!(LossPlan, Job::loss, |plan, place, recorder| {
-    let mut results = recorder.lines::<CurveLine>();
     Ok(match place {
-        Place::Bed(bed) => loss::measure(bed, plan, &mut results),
-        Place::Simulated(pair) => loss::simulate(pair, plan, &mut results),
+        Place::Bed(bed) => loss::measure(bed, plan, recorder),
+        Place::Simulated(pair) => loss::simulate(pair, plan, recorder),
     })
 });
 
 measure_sizes!(LastingPlan, Job::lasting, |plan, place, recorder| {
-    let mut results = recorder.lines::<OverloadLine>();
-    Ok(lasting::measure(place.bed()?, plan, &mut results))
+    Ok(lasting::measure(place.bed()?, plan, recorder))
 });

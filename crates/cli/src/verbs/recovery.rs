@@ -10,7 +10,6 @@ use crate::recorder::Recorder;
 use anyhow::Result;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::recovery::{self, RecoveryPlan};
-use mpps_record::RecoveryLine;
 
 /// Runs the verb.
 pub fn run(args: &RecoveryArgs) -> Result<Exit> {
@@ -18,6 +17,5 @@ pub fn run(args: &RecoveryArgs) -> Result<Exit> {
 }
 
 measure_sizes!(RecoveryPlan, Job::recovery, |plan, place, recorder| {
-    let mut results = recorder.lines::<RecoveryLine>();
-    Ok(recovery::measure(place.bed()?, plan, &mut results))
+    Ok(recovery::measure(place.bed()?, plan, recorder))
 });

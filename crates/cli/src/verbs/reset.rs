@@ -11,7 +11,6 @@ use anyhow::Result;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::reset::{self, Part, ResetPlan};
 use mpps_lab::traffic::Traffic;
-use mpps_record::ResetLine;
 
 /// Runs the verb.
 pub fn run(args: &ResetArgs) -> Result<Exit> {
@@ -62,7 +61,6 @@ impl Measure for Reset {
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let bed = place.bed()?;
         let plan = self.on(bed);
-        let mut results = recorder.with(Vec::<ResetLine>::clone);
-        ended(reset::measure(bed, &plan, &mut results))
+        ended(reset::measure(bed, &plan, recorder))
     }
 }

@@ -13,7 +13,6 @@ use mpps_lab::bed::Bed;
 use mpps_lab::jobs::explain::sweep::{self, SweepPlan as Swept};
 use mpps_lab::traffic::Traffic;
 use mpps_method::sweep::Axis;
-use mpps_record::SweepLine;
 use mpps_report::number;
 
 /// Runs the verb.
@@ -67,7 +66,6 @@ impl Measure for SweepPlan {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.lines::<SweepLine>();
-        ended(sweep::measure(place.bed()?, &self.swept, &mut results))
+        ended(sweep::measure(place.bed()?, &self.swept, recorder))
     }
 }

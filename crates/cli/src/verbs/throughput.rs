@@ -34,10 +34,9 @@ impl Measure for Throughput {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.with(Vec::<ResultLine>::clone);
         let (error, found) = match place {
-            Place::Bed(bed) => throughput::measure(bed, &self.measurement, &mut results),
-            Place::Simulated(pair) => throughput::simulate(pair, &self.measurement, &mut results),
+            Place::Bed(bed) => throughput::measure(bed, &self.measurement, recorder),
+            Place::Simulated(pair) => throughput::simulate(pair, &self.measurement, recorder),
         };
         recorder.found(found);
         ended(error)

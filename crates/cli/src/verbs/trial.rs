@@ -11,7 +11,6 @@ use anyhow::Result;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan};
 use mpps_lab::traffic::Traffic;
-use mpps_record::LoadLine;
 
 /// Runs the verb.
 pub fn run(args: &TrialArgs) -> Result<Exit> {
@@ -33,10 +32,9 @@ impl Measure for FixedLoadPlan {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.lines::<LoadLine>();
         ended(match place {
-            Place::Bed(bed) => fixed_load::measure(bed, self, &mut results),
-            Place::Simulated(pair) => fixed_load::simulate(pair, self, &mut results),
+            Place::Bed(bed) => fixed_load::measure(bed, self, recorder),
+            Place::Simulated(pair) => fixed_load::simulate(pair, self, recorder),
         })
     }
 }

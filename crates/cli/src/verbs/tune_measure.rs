@@ -15,7 +15,6 @@ use mpps_lab::traffic::Traffic;
 use mpps_lab::tune::measurable::kernel_lacks;
 use mpps_method::Span;
 use mpps_method::tune::named;
-use mpps_record::EffectsLine;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -95,7 +94,7 @@ impl Measure for SettingsPlan {
         let bed = place.bed()?;
         let mut outcome = settings::measure(bed, &self.measured, earlier.clone(), recorder)?;
         let beds = tune_beds::measure(self, &mut outcome, &earlier, recorder);
-        let written = recorder.lines::<EffectsLine>().result(&outcome.line);
+        let written = recorder.result(&outcome.line);
         ended(outcome.error)
             .and(beds)
             .and(written.with_context(|| recorder.record().not_written()))

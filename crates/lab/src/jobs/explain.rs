@@ -90,7 +90,7 @@ pub fn measure(
         let depth = Depth::LowerLoads;
         let error = measure_size(bed, plan, frames, (depth, first_burst), &mut line, trials).err();
         line.why = error.as_ref().map(ToString::to_string);
-        (line, error)
+        (Some(line), error)
     })
 }
 

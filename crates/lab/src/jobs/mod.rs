@@ -26,13 +26,13 @@ use mpps_method::FrameSpec;
 use std::io;
 use std::ops::ControlFlow;
 
-/// Gets each result of a job as soon as it is known, beside its trials.
-pub trait ResultObserver<R>: Observer {
+/// Gets the line of each result of a job as soon as it is known, beside its trials.
+pub trait ResultObserver<L>: Observer {
     /// A result is known. The job goes on when this returns.
     ///
     /// # Errors
     /// The record could not be written: the job stops.
-    fn result(&mut self, result: &R) -> io::Result<()>;
+    fn result(&mut self, line: &L) -> io::Result<()>;
 }
 
 /// Keeps the error that a job ends with: the one that left nothing to go on with, else the first of one size. Breaks

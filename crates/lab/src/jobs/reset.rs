@@ -174,7 +174,7 @@ impl PartResets {
 pub fn measure(
     bed: &Bed,
     plan: &ResetPlan,
-    observer: &mut dyn ResultObserver<Vec<ResetLine>>,
+    observer: &mut dyn ResultObserver<ResetLine>,
 ) -> Option<JobError> {
     let (sizes, budget) = (&plan.measurement.sizes, plan.measurement.budget);
     sizes::each_size(sizes, budget, observer, |frames, trials| {

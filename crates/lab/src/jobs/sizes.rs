@@ -11,24 +11,25 @@ use mpps_method::{FrameSpec, Irregular, Outcome, Rate, Span, Verdict};
 /// A trial that says nothing is repeated so often at most.
 pub(super) const REPEATS: u32 = 3;
 
-/// Measures one frame size after the other and tells each result, as far as it came. Returns what ended the run, or else
-/// a size. A `measure` without a result is told nowhere.
-pub(super) fn each_size<R, M: Into<Option<R>>>(
+/// Measures one frame size after the other and tells the lines of each, as far as it came; all of them, even if one cannot
+/// be written. Returns what ended the run, or else a size.
+pub(super) fn each_size<L, M: IntoIterator<Item = L>>(
     sizes: &[FrameSpec],
     budget: Option<Span>,
-    observer: &mut dyn ResultObserver<R>,
+    observer: &mut dyn ResultObserver<L>,
     mut measure: impl FnMut(&FrameSpec, &mut Trials<'_>) -> (M, Option<JobError>),
 ) -> Option<JobError> {
     let (mut kept, mut told) = (None, observer.told());
     for frames in sizes {
         observer.size_begins(budget);
         let mut trials = Trials::after(told, &mut *observer);
-        let (result, error) = measure(frames, &mut trials);
+        let (lines, error) = measure(frames, &mut trials);
         told = trials.told();
-        let written = result
-            .into()
-            .map_or(Ok(()), |result| observer.result(&result));
-        let unwritten = written.err().map(JobError::Record);
+        let written = lines.into_iter().map(|line| observer.result(&line));
+        let unwritten = written
+            .fold(Ok(()), Result::and)
+            .err()
+            .map(JobError::Record);
         for error in error.into_iter().chain(unwritten) {
             if keep(&mut kept, error).is_break() {
                 return kept;
@@ -67,7 +68,7 @@ pub(super) fn fill_each<L: SizeLine>(
         let error = measure(frames, &mut line, trials).err();
         let (_, why) = line.frame_and_why();
         *why = error.as_ref().map(ToString::to_string).or(why.take());
-        (line, error)
+        (Some(line), error)
     })
 }
 

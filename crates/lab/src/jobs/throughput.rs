@@ -75,7 +75,7 @@ pub type Ended = (Option<JobError>, Option<SearchedRate>);
 pub fn measure(
     bed: &Bed,
     plan: &ThroughputPlan,
-    observer: &mut dyn ResultObserver<Vec<ResultLine>>,
+    observer: &mut dyn ResultObserver<ResultLine>,
 ) -> Ended {
     each_size(plan, false, observer, |frames, trials| {
         measure_size(bed, plan, frames, trials)
@@ -86,7 +86,7 @@ pub fn measure(
 pub fn simulate(
     router: Properties,
     plan: &ThroughputPlan,
-    observer: &mut dyn ResultObserver<Vec<ResultLine>>,
+    observer: &mut dyn ResultObserver<ResultLine>,
 ) -> Ended {
     each_size(plan, true, observer, |frames, trials| {
         let mut pair = SimulatedPair::new(frames.clone(), router);
@@ -99,7 +99,7 @@ pub fn simulate(
 fn each_size(
     plan: &ThroughputPlan,
     simulated: bool,
-    observer: &mut dyn ResultObserver<Vec<ResultLine>>,
+    observer: &mut dyn ResultObserver<ResultLine>,
     mut find: impl FnMut(&FrameSpec, &mut Trials<'_>) -> Result<Vec<Finding>, JobError>,
 ) -> Ended {
     let budget = plan.budget.filter(|_| !simulated);
@@ -109,14 +109,14 @@ fn each_size(
         let findings = found.as_deref().unwrap_or_default();
         searched = SearchedRate::from_findings(findings).ok();
         match found {
-            Ok(findings) => (Some(lines(&findings, plan, trials)), None),
+            Ok(findings) => (lines(&findings, plan, trials), None),
             Err(error) if error.is_of_one_size() => {
                 let why = error.to_string();
                 let lines = line::not_measured(frames, &plan.search, simulated, &why);
                 let told = Some(error).filter(|error| !error.is_disturbance());
-                (Some(lines), told)
+                (lines, told)
             }
-            Err(error) => (None, Some(error)),
+            Err(error) => (Vec::new(), Some(error)),
         }
     });
     (ended, searched)
@@ -265,7 +265,7 @@ mod tests {
     #[derive(Default)]
     struct Seen {
         numbers: Vec<u32>,
-        told: Vec<bool>,
+        failed: Vec<String>,
     }
 
     impl Observer for Seen {
@@ -275,10 +275,10 @@ mod tests {
         }
     }
 
-    impl ResultObserver<Vec<ResultLine>> for Seen {
-        fn result(&mut self, lines: &Vec<ResultLine>) -> io::Result<()> {
-            // The job below finds nothing. A size that failed has a line that says why.
-            self.told.push(lines.is_empty());
+    impl ResultObserver<ResultLine> for Seen {
+        fn result(&mut self, line: &ResultLine) -> io::Result<()> {
+            assert!(line.why.is_some(), "sizes that do not fail find nothing");
+            self.failed.push(line.frame.clone());
             Ok(())
         }
     }
@@ -326,7 +326,7 @@ mod tests {
     fn a_size_that_fails_takes_no_other_away() {
         let void = JobError::AllVoid { trials: 9 };
         let (error, seen) = measured(vec![Err(void), Ok(()), Err(stopped()), Ok(())]);
-        assert_eq!(seen.told, [false, true, false, true]);
+        assert_eq!(seen.failed, ["64", "256"]);
         assert_eq!(seen.numbers, [1, 2, 3, 4]);
         assert!(matches!(error, Some(JobError::Probe(_))));
     }
@@ -335,7 +335,7 @@ mod tests {
     fn an_end_of_the_run_is_graver_than_of_a_size() {
         let interrupt = JobError::Tester(TesterError::Interrupted);
         let (error, seen) = measured(vec![Err(stopped()), Ok(()), Err(interrupt)]);
-        assert_eq!(seen.told, [false, true], "the others are no results");
+        assert_eq!(seen.failed, ["64"], "the others are no results");
         assert!(error.expect("an end").is_interrupt());
     }
 

@@ -27,6 +27,8 @@ pub(super) const TURNS: u32 = 2;
 pub struct Side<'bed> {
     /// Its bed and traffic.
     pub variant: Variant<'bed>,
+    /// Its own flags as typed.
+    pub flags: Vec<String>,
     /// A program on its path spins so long for each frame, ns.
     pub burn_ns: Option<u64>,
 }
@@ -58,6 +60,7 @@ pub fn measure(
             against: Some(Box::new(ProfiledAgainst {
                 explained: explained.variant.name.clone(),
                 name: against.variant.name.clone(),
+                flags: against.flags.clone(),
                 burnt_ns: against.burn_ns,
                 ..ProfiledAgainst::default()
             })),
@@ -68,7 +71,7 @@ pub fn measure(
             other.set_up = against.variant.bed.set_up_script();
         }
         line.why = error.as_ref().map(ToString::to_string);
-        (line, error)
+        (Some(line), error)
     })
 }
 
