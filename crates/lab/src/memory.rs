@@ -4,7 +4,7 @@
 
 use mpps_linux::clock::{monotonic_ns, thread_ns};
 use mpps_linux::cpu::{self, CpuSet};
-use mpps_linux::procstat;
+use mpps_linux::{procstat, task};
 use mpps_method::limits::{MemoryMeasured, WorkingSet};
 use mpps_method::random::Random;
 use mpps_record::facts::Facts;
@@ -56,7 +56,7 @@ pub fn largest(facts: &Facts) -> usize {
 /// CPU meanwhile. About 50 ms a size, and what it takes to fill the memory.
 ///
 /// # Errors
-/// The CPUs could not be read or the thread not be moved.
+/// The CPUs could not be read or the thread not be moved, or a copying thread panicked.
 pub fn measure(largest_octets: usize) -> mpps_linux::Result<MemoryMeasured> {
     let home = cpu::available()?;
     let cpu = home.iter().last().unwrap_or(0);
@@ -69,7 +69,7 @@ pub fn measure(largest_octets: usize) -> mpps_linux::Result<MemoryMeasured> {
         .map(|(before, after)| after.saturating_sub(before) as f64 / took_ns);
     let others_share = 1.0 - (thread_ns() - own_ns) as f64 / took_ns;
     cpu::pin_current_thread(&home)?;
-    let together_octets_per_s = together(&home, largest_octets);
+    let together_octets_per_s = together(&home, largest_octets)?;
     Ok(MemoryMeasured {
         cpu,
         points,
@@ -82,7 +82,7 @@ pub fn measure(largest_octets: usize) -> mpps_linux::Result<MemoryMeasured> {
 
 /// What all CPUs copy at once: the memory's own bandwidth, where one CPU alone cannot use it up. The best of several
 /// windows, the same on the clock for all, so that CPUs that take turns do not count as if they copied together.
-fn together(cpus: &CpuSet, largest_octets: usize) -> f64 {
+fn together(cpus: &CpuSet, largest_octets: usize) -> mpps_linux::Result<f64> {
     let octets = (largest_octets / cpus.len().max(1)).max(SMALLEST_OCTETS);
     let (start, from_ns) = (Barrier::new(cpus.len()), AtomicU64::new(0));
     let one = &|cpu: usize| {
@@ -96,19 +96,20 @@ fn together(cpus: &CpuSet, largest_octets: usize) -> f64 {
         start.wait();
         by_window(from_ns.load(Ordering::Relaxed), monotonic_ns, copy)
     };
-    let each: Vec<[usize; PASSES]> = std::thread::scope(|scope| {
+    let each: mpps_linux::Result<Vec<[usize; PASSES]>> = std::thread::scope(|scope| {
         let threads: Vec<_> = cpus
             .iter()
             .map(|cpu| scope.spawn(move || one(cpu)))
             .collect();
         threads
             .into_iter()
-            .filter_map(|thread| thread.join().ok())
+            .map(|thread| task::joined(thread.join(), "a copying thread"))
             .collect()
     });
+    let each = each?;
     let of_window = |window: usize| each.iter().map(|moved| moved[window]).sum::<usize>();
     let most = (0..PASSES).map(of_window).max().unwrap_or(0);
-    most as f64 * 1e9 / TOGETHER_NS as f64
+    Ok(most as f64 * 1e9 / TOGETHER_NS as f64)
 }
 
 /// Units of work that ended in each window since `from_ns`.

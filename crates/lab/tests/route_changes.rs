@@ -143,7 +143,7 @@ fn a_fib_that_another_program_changed_is_told() {
     let replayed = changes(false, ChangeSpeed::Max);
     replayed.begin(&bed, &table).expect("begun");
     let replay = replayed.start().expect("a thread").expect("begun");
-    let made = replay.stop().expect("made").expect("no panic");
+    let made = replay.stop().expect("made");
     assert_eq!(made.applied(), made.due);
     fib::clear_from(&bed).expect("cleared behind its back");
     let error = replayed.count_back(&bed, &table).expect_err("they differ");
@@ -172,7 +172,7 @@ fn the_times_of_the_file_set_the_pace() {
     replayed.begin(&bed, &table).expect("begun");
     let replay = replayed.start().expect("a thread").expect("begun");
     mpps_lab::clock::wait_until(mpps_lab::clock::monotonic_ns() + 500_000_000);
-    let made = replay.stop().expect("made").expect("no panic");
+    let made = replay.stop().expect("made");
     let share = made.applied() as f64 / replayed.changes.list.len() as f64;
     assert!((0.4..0.7).contains(&share), "{made:?}");
     assert!(replayed.count_back(&bed, &table).is_ok());

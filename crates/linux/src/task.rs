@@ -19,6 +19,17 @@ const CONTROL_GROUPS: [&str; 3] = [
     "/sys/fs/cgroup/systemd",
 ];
 
+/// What a thread of this program returned.
+///
+/// # Errors
+/// It panicked; its message is on stderr.
+pub fn joined<T>(ended: std::thread::Result<T>, thread: &str) -> Result<T> {
+    ended.map_err(|_| {
+        Error::from_text("join", thread, "it ended by a fault of mpps itself")
+            .with_remedy("please report the message above")
+    })
+}
+
 /// How long a task ran and waited (`/proc/TID/schedstat`; `Documentation/scheduler/sched-stats`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SchedStat {

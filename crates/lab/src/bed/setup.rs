@@ -315,15 +315,12 @@ pub(crate) fn on_dut_cpus<T: Send, E: From<mpps_linux::Error> + Send>(
     start: impl FnOnce() -> Result<T, E> + Send,
 ) -> Result<T, E> {
     let cpus = bed.plan.cpus.dut_set();
-    std::thread::scope(|scope| {
-        let thread = scope.spawn(|| {
-            cpu::pin_current_thread(&cpus)?;
-            start()
-        });
-        thread
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
+    let work = || {
+        cpu::pin_current_thread(&cpus)?;
+        start()
+    };
+    let ended = std::thread::scope(|scope| scope.spawn(work).join());
+    task::joined(ended, "a thread on the DUT's CPUs")?
 }
 
 /// Starts the user's shell (or a command of hers) in the namespace of a port.

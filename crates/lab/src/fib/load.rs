@@ -9,6 +9,7 @@ use super::{Family, FibError, Gateway, Refusal, Spread, order, room};
 use ipnet::IpNet;
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::routes::{Refusals, Stamp, Via, nexthops};
+use mpps_linux::task;
 use mpps_tables::Table;
 use std::sync::atomic::AtomicU64;
 
@@ -261,21 +262,16 @@ fn send_all(
         let before = done.fetch_add(handled, std::sync::atomic::Ordering::Relaxed);
         progress(before + handled);
     };
-    let sent: Vec<Result<(Family, FamilyLoad), FibError>> = std::thread::scope(|scope| {
+    let sent: Vec<_> = std::thread::scope(|scope| {
         // A thread begins in the namespace of the one that made it.
         let threads: Vec<_> = jobs
             .iter()
             .map(|job| scope.spawn(|| send_family(job, table, &report)))
             .collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-            thread
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        threads.into_iter().map(join).collect()
+        threads.into_iter().map(|thread| thread.join()).collect()
     });
     for one in sent {
-        match one? {
+        match task::joined(one, "a thread that loads routes")?? {
             (Family::V4, load) => loaded.v4 = Some(load),
             (Family::V6, load) => loaded.v6 = Some(load),
         }

@@ -201,7 +201,7 @@ fn overload(
     line.seconds = readings.windows(2).map(second).collect();
     let dropped = stepped.as_ref().ok().and_then(|stepped| stepped.dropped);
     if let Some(path) = tester.management.take() {
-        let (questions, [answering_ns, asking_ns]) = path.end();
+        let (questions, [answering_ns, asking_ns]) = path.end()?;
         watching_ns += asking_ns;
         line.management = Some(ManagementPath {
             answering_ns,

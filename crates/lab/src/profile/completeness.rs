@@ -4,6 +4,7 @@ use super::{Sampler, SamplerPlan, Seen, Symbols};
 use crate::clock::{monotonic_ns, wait_until};
 use crate::tester::TesterError;
 use mpps_linux::cpu::{self, CpuSet};
+use mpps_linux::task;
 use mpps_method::{Span, statistics};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ScopedJoinHandle;
@@ -47,10 +48,9 @@ pub fn completeness(
         let spinning: Vec<_> = plan.cpus.iter().map(spin).collect();
         let seen = seen_in(plan, symbols, time);
         stop.store(true, Ordering::Relaxed);
-        // A thread that only spins does not panic.
         let shares = spinning
             .into_iter()
-            .map(|thread| thread.join().unwrap_or(Ok(0.0)));
+            .map(|thread| task::joined(thread.join(), "a spinning thread")?);
         let shares = shares.collect::<mpps_linux::Result<Vec<f64>>>()?;
         Ok::<_, TesterError>(seen?.into_iter().zip(shares))
     })?;

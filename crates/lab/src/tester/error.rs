@@ -24,9 +24,6 @@ pub enum TesterError {
         "{0}: the kernel gave fewer entries than were written: run again; report it if it stays"
     )]
     ShortRead(&'static str),
-    /// A thread of the tester ended by a panic; its message is on stderr.
-    #[error("{0} ended by a fault of mpps itself: please report the message above")]
-    Panicked(&'static str),
     /// More frame sizes in one trial than the sender's schedule holds: given, held.
     #[error("{0} frame sizes in one mix, and the sender holds {1}: give fewer")]
     TooManySizes(usize, usize),
@@ -171,11 +168,9 @@ mod tests {
         let long = u16::try_from(FRAME_OCTETS_MAX + 1).expect("a length");
         let long = refusal(vec![long]);
         assert!(long.contains("choose 60 to"), "{long}");
-        let panicked = TesterError::Panicked("the sender's thread").to_string();
-        assert!(panicked.contains("please report"), "{panicked}");
         let short = TesterError::ShortRead("marks of the sender").to_string();
         assert!(short.contains("run again"), "{short}");
-        for text in [many, long, panicked, short] {
+        for text in [many, long, short] {
             assert!(!text.contains("rebuild"), "{text}");
         }
         let layout = TesterError::Layout("sender state").to_string();

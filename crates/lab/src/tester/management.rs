@@ -12,6 +12,7 @@ use mpps_linux::clock::thread_ns;
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::links::{self, VethSpec};
 use mpps_linux::netns::NetNs;
+use mpps_linux::task;
 use mpps_method::Queries;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddrV4, UdpSocket};
@@ -114,24 +115,29 @@ impl Management {
     }
 
     /// Takes the path down. Returns the questions, and the CPU time that answering and asking took, ns.
-    #[must_use]
-    pub fn end(mut self) -> (Vec<Question>, [u64; 2]) {
-        let mut took = self.stop().into_iter();
+    ///
+    /// # Errors
+    /// One of its threads panicked.
+    pub fn end(mut self) -> Result<(Vec<Question>, [u64; 2]), TesterError> {
+        let mut took = self.stop()?.into_iter();
         let mut next = || took.next().unwrap_or(0);
         let questions = std::mem::take(&mut self.asker.asked().questions);
-        (questions, [next(), next()])
+        Ok((questions, [next(), next()]))
     }
 
-    fn stop(&mut self) -> Vec<u64> {
+    fn stop(&mut self) -> mpps_linux::Result<Vec<u64>> {
         self.asker.ending.store(true, Ordering::Release);
         let threads = self.threads.drain(..);
-        threads.map(|thread| thread.join().unwrap_or(0)).collect()
+        threads
+            .map(|thread| task::joined(thread.join(), "a thread of the management path"))
+            .collect()
     }
 }
 
 impl Drop for Management {
     fn drop(&mut self) {
-        self.stop();
+        // A panic of a thread was told on stderr; here only their end matters.
+        let _ended = self.stop();
         delete(&self.router);
     }
 }

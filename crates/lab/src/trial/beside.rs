@@ -4,6 +4,7 @@ use super::{Begun, marks, sending_netns, windows};
 use crate::tester::{Tester, TesterError, WhileSending};
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::Mark;
+use mpps_linux::task;
 use mpps_method::{Offer, Trial};
 
 /// A trial beside which something was done.
@@ -24,7 +25,7 @@ pub struct Beside<T> {
 /// Runs one trial, and `deed` beside it in a thread of its own. The trial's frames are counted when both have ended.
 ///
 /// # Errors
-/// As [`super::run`].
+/// As [`super::run`], or the deed panicked.
 pub fn run_beside<T: Send>(
     tester: &mut Tester<'_>,
     offer: &Offer,
@@ -38,13 +39,9 @@ pub fn run_beside<T: Send>(
             sending_netns(tester),
             &WhileSending::UNTIL_ENDED,
         );
-        let did = doing.join();
-        (
-            sent,
-            did.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-        )
+        (sent, doing.join())
     });
-    let sent = sent?;
+    let (sent, did) = (sent?, task::joined(did, "the thread beside a trial")?);
     let sent_ns = [sent.first_ns, sent.last_ns];
     Ok(Beside {
         marks: marks(tester, &sent)?,

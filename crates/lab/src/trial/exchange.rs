@@ -49,7 +49,7 @@ fn between(one: usize, other: usize) -> Result<Span, TesterError> {
         both_placed.wait();
         placed.map(|()| !refused.load(Ordering::Acquire))
     };
-    let failed = || TesterError::Panicked("the thread that times the CPU distance");
+    let thread = "the thread that times the CPU distance";
     std::thread::scope(|scope| {
         let answering = scope.spawn(|| {
             if both_on(other)? {
@@ -61,8 +61,8 @@ fn between(one: usize, other: usize) -> Result<Span, TesterError> {
             let both = both_on(one)?;
             Ok::<_, TesterError>(if both { ask(&line) } else { Span::ZERO })
         });
-        let asked = asking.join().map_err(|_| failed())?;
-        answering.join().map_err(|_| failed())??;
+        let asked = task::joined(asking.join(), thread)?;
+        task::joined(answering.join(), thread)??;
         asked
     })
 }

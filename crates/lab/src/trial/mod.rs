@@ -251,13 +251,7 @@ impl Begun {
 
     /// Waits for the frames under way and reads the counters.
     fn end(self, tester: &mut Tester<'_>, sent: Outcome) -> Result<Trial, TesterError> {
-        let route_changes = match self.route_changes {
-            Some(replay) => {
-                let made = replay.stop()?;
-                Some(made.ok_or(TesterError::Panicked("the thread of route changes"))?)
-            }
-            None => None,
-        };
+        let route_changes = self.route_changes.map(Replay::stop).transpose()?;
         let offer = &self.offer;
         tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
         let (sizes_sent, marks) = (tester.sender.by_length()?, tester.sender.marks()?);

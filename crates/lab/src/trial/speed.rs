@@ -6,6 +6,7 @@
 use crate::tester::TesterError;
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::cpu::{self, CpuSet};
+use mpps_linux::task;
 use mpps_method::{CpuSpeed, Span};
 use std::hint::black_box;
 
@@ -50,7 +51,7 @@ fn on(cpu: usize) -> Result<Span, TesterError> {
         Ok(fastest())
     };
     let thread = std::thread::scope(|scope| scope.spawn(work).join());
-    thread.unwrap_or(Err(TesterError::Panicked("the thread that times a CPU")))
+    task::joined(thread, "the thread that times a CPU")?
 }
 
 fn fastest() -> Span {

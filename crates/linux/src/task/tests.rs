@@ -15,6 +15,23 @@ fn schedstat_is_three_numbers() {
 }
 
 #[test]
+fn a_panic_of_a_thread_is_an_error() {
+    let ended = |fails: bool| {
+        let work = move || {
+            assert!(!fails, "planted");
+            7
+        };
+        joined(std::thread::spawn(work).join(), "the planted thread")
+    };
+    assert_eq!(ended(false), Ok(7));
+    let error = ended(true).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "join the planted thread: it ended by a fault of mpps itself (please report the message above)"
+    );
+}
+
+#[test]
 fn our_own_run_time_grows_while_we_run() {
     let tid = current_tid();
     let before = schedstat(tid).unwrap();

@@ -7,6 +7,7 @@ use mpps_linux::Error;
 use mpps_linux::clock::{monotonic_ns, thread_ns};
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::routes::{Bulk, Request, Via};
+use mpps_linux::task;
 use mpps_method::{self as method, ChangeSpeed, Span};
 use mpps_tables::Change;
 use std::sync::Arc;
@@ -60,17 +61,18 @@ impl Replay {
         })
     }
 
-    /// Ends it and returns what was done. `None`: its thread panicked.
+    /// Ends it and returns what was done.
     ///
     /// # Errors
-    /// The kernel could not be asked any more. A refused change is no error here.
-    pub fn stop(mut self) -> Result<Option<method::ChangesMade>, Error> {
-        self.end().and_then(Result::ok).transpose()
+    /// The kernel could not be asked any more, or its thread panicked. A refused change is no error here.
+    pub fn stop(mut self) -> Result<method::ChangesMade, Error> {
+        self.end().unwrap_or(Ok(method::ChangesMade::default()))
     }
 
-    fn end(&mut self) -> Option<std::thread::Result<Result<method::ChangesMade, Error>>> {
+    fn end(&mut self) -> Option<Result<method::ChangesMade, Error>> {
         drop(self.stop.take());
-        Some(self.thread.take()?.join())
+        let ended = self.thread.take()?.join();
+        Some(task::joined(ended, "the thread of route changes").flatten())
     }
 }
 

@@ -261,11 +261,10 @@ impl TrafficSender for Sender {
                 wake(tid.load(Ordering::Acquire));
                 wait_until(clock::monotonic_ns() + 200_000);
             }
-            let panicked = Err(TesterError::Panicked("the sender's thread"));
-            (stopped, thread.join().unwrap_or(panicked))
+            (stopped, thread.join())
         });
         let stopped = stopped?;
-        ran?;
+        task::joined(ran, "the sender's thread")??;
         Ok(Outcome {
             stopped,
             ..self.outcome()?

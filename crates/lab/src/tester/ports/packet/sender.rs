@@ -10,7 +10,7 @@ use crate::tester::ports::{TrafficSender, WhileSending};
 use mpps_ebpf::instruments::sender::{BUCKETS, DIRECTIONS, MARK_PAUSE_NS, Mark, Order, Outcome};
 use mpps_linux::netns::NetNs;
 use mpps_linux::packet::{FlushEnd, TxRing, TxSpec};
-use mpps_linux::{clock, cpu};
+use mpps_linux::{clock, cpu, task};
 use mpps_method::histogram;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -117,13 +117,10 @@ impl TrafficSender for PacketSender {
             });
             let watched = wait_for_end(&due, minding, progress, || thread.is_finished());
             stop.store(true, Ordering::Release);
-            let ran = thread
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            (ran, watched)
+            (thread.join(), watched)
         });
         let stopped = watched?;
-        let (outcome, by_length, marks) = ran?;
+        let (outcome, by_length, marks) = task::joined(ran, "the sender's thread")??;
         *lock(&self.by_length) = by_length;
         *lock(&self.marks) = marks;
         Ok(Outcome { stopped, ..outcome })
