@@ -254,7 +254,7 @@ impl Running<'_> {
         });
         tell_ended(&path, self.record.run())?;
         if own == Exit::Interrupted {
-            terminal::error("interrupted: the bed is gone");
+            terminal::error(interrupted(exit));
         }
         if !plan
             .cells
@@ -273,6 +273,14 @@ impl Running<'_> {
         ended?;
         written.with_context(|| self.record.not_written())?;
         Ok(exit)
+    }
+}
+
+/// What an interrupt left of the cells' beds, by the gravest end of a cell.
+const fn interrupted(worst: Exit) -> &'static str {
+    match worst {
+        Exit::NotRestored => "interrupted: a cell could not restore the host (run mpps recover)",
+        _ => "interrupted: the bed is gone",
     }
 }
 
@@ -378,4 +386,17 @@ fn planned(plan: &Campaign, cells: &[Checked<'_>], begun: &Begun, scripts: bool)
     }
     let (count, all, about) = (open.len(), cells.len(), about(open.into_iter()));
     text + &format!("\n{count} of {all} cells run, about {about}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_is_not_restored_has_a_bed_left() {
+        for exit in [Exit::Interrupted, Exit::NotRestored] {
+            let is_gone = interrupted(exit).contains("the bed is gone");
+            assert_eq!(is_gone, exit == Exit::Interrupted, "{exit:?}");
+        }
+    }
 }
