@@ -203,7 +203,7 @@ fn elsewhere(load: &ProfiledLoad, frame_ns: &[f64]) -> Option<Doubt> {
     let (left_out, kept) = (frame_ns.len(), load.trials.len());
     let ns = statistics::mean(frame_ns)?;
     Some(Doubt {
-        name: "distance-changed",
+        name: "trials-elsewhere",
         weight: Weight::Shifted(2),
         seen: format!(
             "{left_out} of {} saturated trials were at another CPU distance, or it changed in them: a frame cost {ns:.0} ns in place of {:.0} ns",
