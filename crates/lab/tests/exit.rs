@@ -155,7 +155,7 @@ fn the_ledger_closes_at_the_exit_under_overload() {
     }
 }
 
-/// What hangs at mC's egress.
+/// The filters at mC's egress.
 fn egress_filters(bed: &Bed) -> tc::Filters {
     let port = bed.port(Side::C).ifindex;
     let listed = bed.netns(Side::C).run(|| tc::filters(port, Hook::Egress));

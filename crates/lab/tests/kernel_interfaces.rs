@@ -58,25 +58,25 @@ fn had_clsact(bed: &Bed, side: Side) -> bool {
 }
 
 #[test]
-fn the_newest_means_are_those_of_this_kernels_version() {
+fn the_newest_interfaces_are_those_of_this_kernel() {
     if !support::can_run() {
         return;
     }
     assert_eq!(
-        KernelInterfaces::find(Interfaces::Oldest).expect("means"),
+        KernelInterfaces::find(Interfaces::Oldest).expect("interfaces"),
         KernelInterfaces::OLDEST
     );
-    let means = KernelInterfaces::find(Interfaces::Newest).expect("means");
+    let found = KernelInterfaces::find(Interfaces::Newest).expect("interfaces");
     let release = kernel::release().expect("release");
     // A distribution may have more than its version says, never less.
     if release.at_least(6, 6) {
-        assert_eq!(means.traffic_control, TrafficControl::Tcx);
+        assert_eq!(found.traffic_control, TrafficControl::Tcx);
     }
     if release.at_least(6, 7) {
-        assert_eq!(means.stall_watch, StallWatch::Timers);
+        assert_eq!(found.stall_watch, StallWatch::Timers);
     }
     if release.at_least(6, 8) {
-        assert_eq!(means.napi_list, NapiList::Netlink);
+        assert_eq!(found.napi_list, NapiList::Netlink);
     }
 }
 
@@ -99,7 +99,7 @@ fn threads_of_a_port_are_found_among_all_tasks() {
     }
     assert_ne!(by_tasks[0], by_tasks[1]);
     if KernelInterfaces::find(Interfaces::Newest)
-        .expect("means")
+        .expect("interfaces")
         .napi_list
         == NapiList::Netlink
     {
@@ -218,12 +218,12 @@ fn either_interface_ends_frames_at_a_packet_port() {
         };
         let raised = Tester::raise(&bed, &traffic, FRAMES_MAX, ReceiverMode::Polled);
         let mut tester = raised.unwrap_or_else(|error| panic!("{interfaces:?}: {error}"));
-        let means = KernelInterfaces::find(interfaces)
-            .expect("means")
+        let traffic_control = KernelInterfaces::find(interfaces)
+            .expect("interfaces")
             .traffic_control;
         assert_eq!(
             filters(&bed, Side::D, Hook::Ingress).ours_last,
-            means == TrafficControl::Clsact
+            traffic_control == TrafficControl::Clsact
         );
         let trial = closed_trial(&mut tester);
         assert!(trial.counts().received > 0, "{interfaces:?}: {trial:?}");
@@ -239,7 +239,7 @@ fn either_watch_ticks_on_every_cpu_and_forgets() {
     }
     let cpus = support::plan().cpus.all();
     let newest = KernelInterfaces::find(Interfaces::Newest)
-        .expect("means")
+        .expect("interfaces")
         .stall_watch;
     for by in [newest, StallWatch::Threads] {
         let watch = Watch::start(&cpus, None, by).expect("watch");

@@ -1,7 +1,7 @@
 //! eBPF programs as traffic control filters (`tc-bpf(8)`): the way into a link's ingress and egress
 //! that kernels before tcx (Linux 6.6) have.
 //!
-//! A filter hangs in a `clsact` qdisc and stays until somebody takes it off: it outlives the process
+//! A filter is attached to a `clsact` qdisc and stays until somebody takes it off: it outlives the process
 //! that put it there. So ours carry priorities and a handle of their own, by which the next
 //! process finds what a killed one left behind.
 
@@ -170,7 +170,7 @@ pub struct Filters {
     pub others: usize,
 }
 
-/// What hangs at a hook; nothing where there is no clsact qdisc.
+/// Which filters are attached to a hook; none where there is no clsact qdisc.
 ///
 /// # Errors
 /// No such link (ENODEV), or the kernel's answer could not be read.

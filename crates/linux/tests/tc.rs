@@ -1,4 +1,4 @@
-//! The qdisc that traffic control programs hang in. Needs root.
+//! The qdisc that traffic control programs are attached to. Needs root.
 
 use crate::scratch::{joined, privileged};
 use mpps_linux::links;

@@ -378,18 +378,19 @@ fn select_common_distance<const N: usize>(loads: [&[Distance]; N]) -> [Vec<usize
     } else {
         (least * most).sqrt()
     };
-    let of = |load: &[Distance], far: bool| -> Vec<usize> {
+    let places = |load: &[Distance], is_above: bool| -> Vec<usize> {
         let each = load.iter().enumerate();
-        let here = each.filter(|(_, one)| steady(one).is_some_and(|ns| (ns > border) == far));
+        let here = each.filter(|(_, one)| steady(one).is_some_and(|ns| (ns > border) == is_above));
         here.map(|(place, _)| place).collect()
     };
-    let least_of = |far: bool| {
+    let fewest = |is_above: bool| {
         let measured = loads.iter().filter(|load| !load.is_empty());
-        measured.map(|load| of(load, far).len()).min().unwrap_or(0)
+        let counts = measured.map(|load| places(load, is_above).len());
+        counts.min().unwrap_or(0)
     };
-    let many = least_of(true);
-    let far = many >= TRIALS_MIN || many >= least_of(false);
-    loads.map(|load| of(load, far))
+    let many = fewest(true);
+    let is_above = many >= TRIALS_MIN || many >= fewest(false);
+    loads.map(|load| places(load, is_above))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub fn build(steps: &[Step]) -> Result<Vec<Program>, Failure> {
     let own = std::env::current_exe()
         .map_err(|error| Failure::new(format!("find this program's own path: {error}")))?;
     let mpps = own.with_file_name("mpps");
-    // The tests of the door know it by the path that cargo gave it.
+    // The tests of the command line know it by the path that cargo gave it.
     let known_as = mpps.to_string_lossy().trim_start_matches('/').to_owned();
     if !programs::cargo(&["build", "--package", "mpps-cli"])? {
         return Err(Failure::new(
