@@ -31,7 +31,7 @@ pub const fn finish(sum: u32) -> u16 {
 
 /// The checksum of some octets (RFC 1071). Over octets that contain their own checksum: 0 when right.
 #[must_use]
-pub fn of(octets: &[u8]) -> u16 {
+pub fn compute(octets: &[u8]) -> u16 {
     finish(sum(octets))
 }
 
@@ -54,12 +54,12 @@ mod tests {
         let octets = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
         assert_eq!(sum(&octets), 0x2_ddf0);
         assert_eq!(fold(sum(&octets)), 0xddf2);
-        assert_eq!(of(&octets), !0xddf2);
+        assert_eq!(compute(&octets), !0xddf2);
     }
 
     #[test]
     fn an_odd_octet_counts_as_a_high_one() {
         assert_eq!(sum(&[0x12, 0x34, 0x56]), 0x1234 + 0x5600);
-        assert_eq!(of(&[]), 0xffff);
+        assert_eq!(compute(&[]), 0xffff);
     }
 }

@@ -85,7 +85,7 @@ impl Ipv4 {
     /// Fewer than 20 octets.
     pub fn is_checksum_right(octets: &[u8]) -> Result<bool, TooShort> {
         let (header, _) = field::split::<HEADER_LEN>(octets, "an IPv4 header")?;
-        Ok(checksum::of(header) == 0)
+        Ok(checksum::compute(header) == 0)
     }
 
     /// Writes the header with its checksum; returns what follows it.
@@ -124,7 +124,7 @@ impl Ipv4 {
                 d3,
             ]
         };
-        *header = with_checksum(checksum::of(&with_checksum([0, 0])).to_be_bytes());
+        *header = with_checksum(checksum::compute(&with_checksum([0, 0])).to_be_bytes());
         Ok(rest)
     }
 }

@@ -88,7 +88,7 @@ fn what_a_router_changes_is_told_apart_from_damage() {
     // One hop less, and the checksum anew.
     frame[22] -= 1;
     frame[24..26].fill(0);
-    let anew = checksum::of(&frame[14..34]);
+    let anew = checksum::compute(&frame[14..34]);
     frame[24..26].copy_from_slice(&anew.to_be_bytes());
     let forwarded = TestFrame::parse(&frame).unwrap();
     assert!(forwarded.is_right());

@@ -83,7 +83,7 @@ impl<'a> Windows<'a> {
     }
 
     /// The load of these turns, and those of their windows that count; `None` where they are too few.
-    fn of(&self, turns: &[usize]) -> Option<(Rate, Vec<&'a Window>)> {
+    fn counted_in(&self, turns: &[usize]) -> Option<(Rate, Vec<&'a Window>)> {
         let load = *self.loads.get(*turns.first()?)?;
         let counts = |window: &&Window| {
             let is_fast = |slowest| window.work_ns.is_some_and(|ns| ns as f64 <= slowest);
@@ -99,7 +99,7 @@ impl<'a> Windows<'a> {
 
     /// What the router forwarded, frames/s; `None` where it was offered no more than that.
     fn overloaded(&self, turns: &[usize]) -> Option<f64> {
-        let (load, windows) = self.of(turns)?;
+        let (load, windows) = self.counted_in(turns)?;
         let fps = rate(&windows)?;
         compare::is_overload(load, fps).then_some(fps)
     }
@@ -115,7 +115,7 @@ impl<'a> Windows<'a> {
 
     /// All of the overload that the router forwarded: it was none.
     pub fn forwarded_all(&self) -> Option<Rate> {
-        let (load, windows) = self.of(&PLAIN)?;
+        let (load, windows) = self.counted_in(&PLAIN)?;
         let fps = rate(&windows)?;
         (!compare::is_overload(load, fps)).then(|| Rate::from_fps(fps))
     }
@@ -136,7 +136,7 @@ fn sum(windows: &[&Window], of: impl Fn(&Window) -> Option<u64>) -> Option<f64> 
 impl Turned {
     /// `None` where nobody accounts for the threads by the window, or where the router was not overloaded.
     pub fn new(windows: &Windows<'_>) -> Option<Self> {
-        let at = |turns: [usize; 2]| AtLoad::new(windows.of(&turns)?);
+        let at = |turns: [usize; 2]| AtLoad::new(windows.counted_in(&turns)?);
         let overload = at(PLAIN)?;
         let is_over = |at: &AtLoad| compare::is_overload(at.offered, at.forwards.fps());
         // Windows are accounted for on one CPU alone, whatever the number of threads on it.
