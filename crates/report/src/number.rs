@@ -181,6 +181,15 @@ pub fn rate(fps: f64) -> String {
     }
 }
 
+/// A whole count or rate of which three digits are known: `1.52M`, `940k`, `12`.
+#[must_use]
+pub fn short_count(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        _ => Known::three(count as f64).short(),
+    }
+}
+
 /// A count or a rate at an axis: `1.5M`, `200k`.
 #[must_use]
 pub fn short(number: f64) -> String {

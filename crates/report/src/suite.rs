@@ -1,7 +1,7 @@
 //! The results of `mpps rfc2544`: a row a frame size.
 
 use crate::headline::short_without_loss;
-use crate::number::{self, Known};
+use crate::number;
 use crate::row::Row;
 use crate::table::Table;
 use mpps_record::{
@@ -93,10 +93,6 @@ fn meanings(run: &Run) -> Vec<String> {
     ring.into_iter().chain(idle).collect()
 }
 
-fn short(fps: u64) -> String {
-    Known::three(fps as f64).short()
-}
-
 fn time_of(run: &Run, frame: &str, percent: f64) -> Option<String> {
     let line = run.latencies.iter().find(|line| line.frame == frame)?;
     let load = line.loads.last()?;
@@ -113,7 +109,7 @@ fn time_of(run: &Run, frame: &str, percent: f64) -> Option<String> {
 
 fn loss_of(line: &CurveLine) -> Option<String> {
     let highest = line.loads.first()?.measured.as_ref()?;
-    let of = short(highest.offered_fps);
+    let of = number::short_count(highest.offered_fps);
     Some(format!(
         "{} of {of}",
         number::percent_or_under(highest.loss_ratio)

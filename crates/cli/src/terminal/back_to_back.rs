@@ -5,7 +5,7 @@ use super::{grouped, part};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 use mpps_record::{BurstLine, BurstSearch, Run};
-use mpps_report::number::Known;
+use mpps_report::number::short_count;
 use mpps_report::sentence;
 use std::fmt::Write;
 
@@ -37,7 +37,7 @@ fn row((number, found): (usize, &BurstSearch)) -> [String; 5] {
         number.to_string(),
         grouped(found.longest_frames),
         grouped(found.lossy_frames),
-        short(found.burst_fps),
+        short_count(found.burst_fps),
         grouped(found.buffer_frames.max(0.0).round() as u64),
     ]
 }
@@ -50,12 +50,12 @@ fn remarks(size: &BurstLine) -> String {
             let frames = grouped(frames.round() as u64);
             format!("standard deviation of the longest burst: {frames} frames")
         }));
-        let rate = short(all.burst_fps);
+        let rate = short_count(all.burst_fps);
         lines.push(format!(
             "buffer time: the burst at its own rate, {rate} frames/s"
         ));
         lines.extend(size.max_forwarding_fps.map(|fps| {
-            let fps = short(fps);
+            let fps = short_count(fps);
             format!("corrected: without what the router forwards meanwhile, {fps} frames/s")
         }));
         lines.push(
@@ -65,10 +65,6 @@ fn remarks(size: &BurstLine) -> String {
     }
     lines.extend(size.why.as_ref().map(|why| format!("cut short: {why}")));
     lines.iter().map(|line| format!("{line}\n")).collect()
-}
-
-fn short(fps: u64) -> String {
-    Known::three(fps as f64).short()
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub fn comparison(line: &ComparisonLine, verbose: bool) -> String {
     for (variant, difference) in compared.clone() {
         let _ = writeln!(text, "{}", compared_in_words(&variant.name, difference));
     }
-    let fixed = Known::three(line.fixed_fps as f64).short();
+    let fixed = number::short_count(line.fixed_fps);
     let head = format!("variant;frames/s;ns a frame;at {fixed};turns");
     let rows = line.variants.iter().map(|variant| row(variant, verbose));
     let _ = writeln!(text, "\n{}", headed(&head, rows, &[0]).trim_end());

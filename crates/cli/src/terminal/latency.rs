@@ -8,7 +8,7 @@ use crate::outcome::{Outcome, worst};
 use mpps_record::{
     LatencyLine, LatencyLoad, LatencyTimes, PERCENTS, PathLatency, Percentile, Run, Verdict,
 };
-use mpps_report::number::{self, Known};
+use mpps_report::number::{self, Known, short_count};
 use mpps_report::sentence;
 use std::fmt::Write;
 
@@ -49,7 +49,7 @@ impl Outcome for Vec<LatencyLine> {
 
 /// The router's, then the bed's own.
 fn rows_of(load: &LatencyLoad) -> Vec<[String; 11]> {
-    let begin = [share(load), short(load.load_fps)];
+    let begin = [share(load), short_count(load.load_fps)];
     let mut rows = vec![row(begin, "router", &load.router)];
     rows.extend((load.bed.iter()).map(|bed| row(Default::default(), "bed", bed)));
     rows
@@ -65,7 +65,7 @@ fn row([share, rate]: [String; 2], path: &str, found: &PathLatency) -> [String; 
     }));
     let rest = [times.max_ns, times.pdv_ns].map(|ns| ns.map_or("-".to_owned(), us));
     cells.extend(rest);
-    cells.push(short(times.timed_frames));
+    cells.push(short_count(times.timed_frames));
     cells.try_into().unwrap_or_default()
 }
 
@@ -78,13 +78,6 @@ fn us(ns: u64) -> String {
     Known::three(ns as f64 / 1e3).plain()
 }
 
-fn short(count: u64) -> String {
-    match count {
-        0..1_000 => count.to_string(),
-        _ => Known::three(count as f64).short(),
-    }
-}
-
 fn share(load: &LatencyLoad) -> String {
     load.load_share
         .map_or("-".to_owned(), number::percent_given)
@@ -93,7 +86,7 @@ fn share(load: &LatencyLoad) -> String {
 fn name(load: &LatencyLoad) -> String {
     match load.load_share {
         Some(share) => number::percent_given(share),
-        None => format!("{} frames/s", short(load.load_fps)),
+        None => format!("{} frames/s", short_count(load.load_fps)),
     }
 }
 
@@ -118,7 +111,7 @@ fn remarks(size: &LatencyLine) -> String {
     let shares = size.loads.iter().any(|load| load.load_share.is_some());
     lines.extend(
         (size.throughput_fps.filter(|_| shares))
-            .map(|fps| format!("100 % is {whose}: {} frames/s", short(fps))),
+            .map(|fps| format!("100 % is {whose}: {} frames/s", short_count(fps))),
     );
     let of_router = longest(size, "router", |load| Some(&load.router));
     let stalls = [of_router, longest(size, "bed", |load| load.bed.as_ref())];
@@ -171,8 +164,8 @@ fn left_out(size: &LatencyLine, load: &LatencyLoad) -> Vec<String> {
 pub(super) fn not_offered(load: &LatencyLoad, instead: &LatencyLoad) -> String {
     format!(
         "the tester could not offer this load, {} frames/s; {} was offered instead",
-        short(load.load_fps),
-        short(instead.load_fps)
+        short_count(load.load_fps),
+        short_count(instead.load_fps)
     )
 }
 

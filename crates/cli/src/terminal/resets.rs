@@ -6,7 +6,7 @@ use super::{grouped, part};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 use mpps_record::{Recovered, ResetLine, ResetTrial, Run};
-use mpps_report::number::{self, Known};
+use mpps_report::number;
 use mpps_report::sentence;
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ fn row(trial: &ResetTrial) -> [String; 7] {
     let time = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| number::time(ns as f64));
     let rates = trial.before_fps.zip(trial.after_fps);
     let rates = rates.map(<[u64; 2]>::from).map_or("-".to_owned(), |rates| {
-        rates.map(|fps| Known::three(fps as f64).short()).join(", ")
+        rates.map(number::short_count).join(", ")
     });
     [
         trial.tried.trial.to_string(),

@@ -11,7 +11,7 @@ use mpps_record::{
     BurstLine, CurveLine, Doubt, LatencyLine, LatencyLoad, LimitedBy, Plan, Recovered,
     RecoveryLine, RecoveryTrial, ResetLine, ResetTrial, ResultLine, Run,
 };
-use mpps_report::number::{self, Known};
+use mpps_report::number;
 use mpps_report::sentence;
 use serde_json::json;
 
@@ -183,7 +183,7 @@ fn remarks(run: &Run, lines: &[Line<'_>]) -> String {
     let own = own.filter_map(|line| {
         let (frame, rate) = (
             number::frame(&line.frame),
-            Known::three(line.throughput_fps? as f64).short(),
+            number::short_count(line.throughput_fps?),
         );
         Some(format!(
             "- {frame} latency: at {rate} frames/s, as a search of its own found it\n"

@@ -36,6 +36,12 @@ fn bounds_from_below_are_rounded_down() {
 }
 
 #[test]
+fn a_short_count_is_whole_or_has_three_digits() {
+    let counts = [0, 12, 999, 1_000, 940_123, 1_524_000].map(short_count);
+    assert_eq!(counts, ["0", "12", "999", "1.00k", "940k", "1.52M"]);
+}
+
+#[test]
 fn three_digits_count() {
     let rates = [12.0, 9_000.0, 940_123.0, 1_524_000.0, 59_523_809.0].map(rate);
     let wanted = [
