@@ -174,13 +174,17 @@ fn failed_below(searched: &Searched) -> String {
 fn elsewhere(searched: &Searched) -> Option<Doubt> {
     let (count, left_out) = (searched.elsewhere, searched.left_out.len());
     let all = searched.trials.len() + left_out;
+    let [were, they_count, they_do_not] = match count {
+        1 => ["was", "it counts", "it does not count"],
+        _ => ["were", "they count", "they do not count"],
+    };
     let (do_they, why) = match left_out {
         0 => (
-            "they count",
+            they_count,
             "A frame cost more or less in them. The rate without loss may be that of another state than the maximum forwarding rate.",
         ),
         _ => (
-            "they do not count",
+            they_do_not,
             "A frame cost more or less in them. The rate without loss is that of the state at overload.",
         ),
     };
@@ -188,7 +192,7 @@ fn elsewhere(searched: &Searched) -> Option<Doubt> {
         name: "search-other-state",
         weight: Weight::Unsure(10),
         seen: format!(
-            "{count} of {all} trials of the search were in another state than overload; {do_they}"
+            "{count} of {all} trials of the search {were} in another state than overload; {do_they}"
         ),
         why,
         next: "Compare only results in similar states. Dedicated cores keep one state.",
@@ -267,7 +271,7 @@ mod tests {
         assert_eq!(elsewhere(&searched), None);
         searched.elsewhere = 1;
         let seen = |searched: &Searched| elsewhere(searched).expect("a doubt").seen;
-        let counted = "1 of 1 trials of the search were in another state than overload; they count";
+        let counted = "1 of 1 trials of the search was in another state than overload; it counts";
         assert_eq!(seen(&searched), counted);
         let (trial, verdict) = searched.trials[0].clone();
         let judged = Judged {
@@ -277,7 +281,11 @@ mod tests {
         };
         searched.left_out = [judged].into();
         assert!(seen(&searched).starts_with("1 of 2 trials"));
-        assert!(seen(&searched).ends_with("they do not count"));
+        assert!(seen(&searched).ends_with("it does not count"));
+        searched.elsewhere = 2;
+        let several =
+            "2 of 2 trials of the search were in another state than overload; they do not count";
+        assert_eq!(seen(&searched), several);
     }
 
     #[test]
