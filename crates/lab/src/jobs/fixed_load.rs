@@ -143,7 +143,7 @@ fn each_size<M: Offers>(
     observer: &mut dyn ResultObserver<LoadLine>,
     raise: impl Fn(&FrameSpec) -> Result<M, JobError>,
 ) -> Option<JobError> {
-    let (mut error, mut told) = (None, 0);
+    let (mut error, mut told) = (None, observer.told());
     for frames in &plan.sizes {
         let ended = raise(frames)
             .and_then(|mut measurer| measure_size(&mut measurer, plan, &mut told, observer));
