@@ -2,6 +2,7 @@
 
 use crate::support;
 use crate::support::PortsOfBed as _;
+use crate::support::test_frame::TestFrame;
 use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::{Bed, Side};
 use mpps_lab::destinations::{DestinationList, Destinations};
@@ -10,7 +11,6 @@ use mpps_lab::traffic::Traffic;
 use mpps_method::destinations::Draw;
 use mpps_method::flows::{PORT_COUNT, PORT_FIRST};
 use mpps_method::{FrameSpec, Transport};
-use mpps_wire::TestFrame;
 use mpps_wire::template;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -2,6 +2,7 @@
 
 use crate::support;
 use crate::support::PortsOfBed as _;
+use crate::support::test_frame::TestFrame;
 use crate::support::trials::{
     assert_closed, assert_closed_on_every_front, assert_ledger, offer, run,
 };
@@ -16,7 +17,6 @@ use mpps_lab::trial::{self, probe};
 use mpps_linux::{links, setting::Setting};
 use mpps_method::destinations::Draw;
 use mpps_method::{Invalid, Offer, Rate, Rules, Span, Transport, Verdict};
-use mpps_wire::TestFrame;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const FRAMES_MAX: u64 = 1 << 22;

@@ -17,6 +17,10 @@
     )
 )]
 
+// Tests read frames back by a file that lab's tests read too.
+#[cfg(test)]
+extern crate self as mpps_wire;
+
 pub mod checksum;
 pub mod ether;
 mod field;
@@ -33,7 +37,7 @@ pub mod udp;
 pub use ether::MacAddr;
 pub use neighbour::Neighbour;
 pub use tag::{TAG_LEN, Tag};
-pub use template::{FrameTemplate, TestFrame};
+pub use template::FrameTemplate;
 
 /// A buffer too short for what is to be read from it or written to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

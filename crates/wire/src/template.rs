@@ -1,10 +1,6 @@
 //! The frame a tester sends: Ethernet, IPv4 or IPv6, UDP or TCP, tag, zeros. Lengths here are without FCS,
 //! as in a buffer.
 
-mod received;
-
-pub use received::TestFrame;
-
 use std::net::IpAddr;
 
 use crate::TooShort;

@@ -2,6 +2,8 @@
 
 pub mod planted;
 pub mod printed;
+#[path = "../../../wire/src/template/tests/test_frame.rs"]
+pub mod test_frame;
 pub mod trials;
 
 use mpps_lab::bed::Port;

@@ -1,4 +1,7 @@
+mod test_frame;
+
 use super::*;
+use test_frame::TestFrame;
 
 fn v4() -> FrameTemplate {
     FrameTemplate {
@@ -46,6 +49,8 @@ fn frames_of_every_length_survive_the_wire() {
                 (parsed.template, parsed.ports, parsed.tag),
                 (template, (1024, 1055), TAG)
             );
+            let is_tcp = template.transport == Transport::Tcp;
+            assert_eq!(parsed.position, if is_tcp { STREAM_START } else { 0 });
         }
     }
 }

@@ -1,13 +1,14 @@
-//! Reading a frame back: what a test frame says, and whether its lengths and checksums are right.
+//! Reading a frame back: what a test frame says, and whether its lengths and checksums are right. The tests of wire and
+//! of lab share this file.
 
-use super::{Addresses, Family, FrameTemplate, Transport};
-use crate::checksum;
-use crate::ether::{self, Ether};
-use crate::ipv4::Ipv4;
-use crate::ipv6::Ipv6;
-use crate::tag::Tag;
-use crate::tcp::{self, Tcp};
-use crate::udp::{self, Udp};
+use mpps_wire::checksum;
+use mpps_wire::ether::{self, Ether};
+use mpps_wire::ipv4::Ipv4;
+use mpps_wire::ipv6::Ipv6;
+use mpps_wire::tag::Tag;
+use mpps_wire::tcp::{self, Tcp};
+use mpps_wire::template::{Addresses, Family, FrameTemplate, Transport};
+use mpps_wire::udp::{self, Udp};
 
 /// A received frame that is shaped like ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
