@@ -36,7 +36,7 @@ const ATTACHED: &str = "mpps-test: attached";
 /// The kernel frees programs and maps some grace periods after their last user, and ends their threads
 /// after that; on a machine with other work it is done within this time, ns.
 const FREED_NS: u64 = 30_000_000_000;
-const MOMENTS: u64 = 30;
+const MOMENTS: u64 = 12;
 const TRIAL_MS: u64 = 150;
 
 /// Leaves one child in the DUT's namespace, of a session of its own.
@@ -256,7 +256,7 @@ fn put_back() -> usize {
     recovery.reverted.len()
 }
 
-/// Every moment of the whole life, from the start of the process to its end.
+/// A random moment in each part of the whole life, from the start of the process to its end.
 #[test]
 fn a_tester_killed_at_random_leaves_nothing() {
     let test = "a_tester_killed_at_random_leaves_nothing";
@@ -270,13 +270,14 @@ fn a_tester_killed_at_random_leaves_nothing() {
     assert!(whole.wait().expect("its end").success());
     drop(said);
     let life_ns = monotonic_ns() - begin;
+    let part_ns = life_ns / MOMENTS;
     let seed = 1242;
     let mut random = Random::from_seed(seed);
     let (mut reverted, mut attached) = (0, 0);
     for (moment, receiver) in (0..MOMENTS).zip(BOTH.into_iter().cycle()) {
         let name = format!("moment{moment}");
         let (mut run, said) = start(&name, receiver);
-        let after_ns = random.next_u64() % life_ns;
+        let after_ns = moment * part_ns + random.below(part_ns);
         wait_until(monotonic_ns() + after_ns);
         let objects = Objects::of(run.id(), &name);
         run.kill().expect("kill");
@@ -291,8 +292,9 @@ fn a_tester_killed_at_random_leaves_nothing() {
         objects.assert_freed(&when);
     }
     assert_eq!(network_settings(), settings);
-    assert!(reverted > 6, "only {reverted} of {MOMENTS} left a bed");
-    assert!(attached > 3, "only {attached} of {MOMENTS} had a tester");
+    println!("of {MOMENTS} runs {reverted} left a bed, {attached} had a tester");
+    assert!(reverted > 2, "only {reverted} of {MOMENTS} left a bed");
+    assert!(attached > 1, "only {attached} of {MOMENTS} had a tester");
 }
 
 /// A panic anywhere takes tester and bed down on its way out.
