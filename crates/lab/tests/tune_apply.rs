@@ -467,8 +467,8 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn a_journal_cut_at_each_byte_is_put_back() {
-    if !support::can_run() || !alone("a_journal_cut_at_each_byte_is_put_back") {
+fn a_journal_cut_all_along_is_put_back() {
+    if !support::can_run() || !alone("a_journal_cut_all_along_is_put_back") {
         return;
     }
     let site = raise();
@@ -480,11 +480,12 @@ fn a_journal_cut_at_each_byte_is_put_back() {
     let feature = of_kind(Reached::Ethtool).take(1).cloned();
     let with_feature = feature.chain(sysctls.clone()).collect();
     // The kernel takes long to change a feature of an interface.
-    cut_at_each(&site, sysctls, 1);
+    cut_at_each(&site, sysctls, 7);
     cut_at_each(&site, with_feature, 48);
 }
 
-/// With a journal of these changes that is cut after so many bytes, as many more, and so on.
+/// With a journal of these changes that is cut after so many bytes, as many more, and so on, and before and after the end of
+/// each line. The journal's own tests read one that is cut at each byte.
 fn cut_at_each(site: &Site, changes: Vec<Planned>, bytes: usize) {
     let before = everything();
     let file = journal_of(site);
@@ -519,11 +520,15 @@ fn cut_at_each(site: &Site, changes: Vec<Planned>, bytes: usize) {
         let mut each = short.changes.iter();
         each.all(|one| one.setting.read().ok().as_ref() == Some(&one.now))
     };
-    let length = fs::read(&file).expect("journal").len();
+    let text = fs::read(&file).expect("journal");
+    let length = text.len();
     assert!(length > 100, "{length}");
-    for at in (0..length).step_by(bytes).chain([length]) {
+    let ends = (0..length).filter(|&at| text[at] == b'\n');
+    let cuts = ends.flat_map(|end| [end, end + 1]);
+    let cuts: BTreeSet<usize> = cuts.chain((0..length).step_by(bytes)).collect();
+    for (turn, &at) in cuts.iter().enumerate() {
         netns.run(again).expect("the namespace");
-        let is_looked_at = at % 32 == 0 || at == length;
+        let is_looked_at = turn % 5 == 0 || at == length;
         if is_looked_at {
             assert_eq!(differing(&applied), [""; 0], "{at}");
         }

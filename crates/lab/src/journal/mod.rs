@@ -376,6 +376,7 @@ pub fn names() -> Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
 
     #[test]
     fn a_torn_last_line_does_not_count() {
@@ -387,6 +388,19 @@ mod tests {
             parse(&format!("{kept}{{\"entry\":\"low")),
             [Entry::Mark(Mark::Kept)]
         );
+    }
+
+    #[test]
+    fn a_journal_cut_anywhere_has_its_whole_lines() {
+        let run = serde_json::to_string(&Mark::run()).unwrap();
+        let setting = r#"{"entry":"setting","change":{"setting":{"kind":"sysctl","name":"net/ipv4/ip_forward"},"netns":4026531840,"before":"0","value":"1\n"}}"#;
+        let text = format!("{run}\n{setting}\n{{\"entry\":\"kept\"}}\n");
+        let whole_lines = parse::<Value>(text.as_bytes()).unwrap();
+        assert_eq!(whole_lines.len(), 3);
+        for (at, lines) in (0..=text.len()).map(|at| (at, text[..at].matches('\n').count())) {
+            let cut = parse::<Value>(&text.as_bytes()[..at]);
+            assert_eq!(cut.unwrap(), whole_lines[..lines], "cut at {at}");
+        }
     }
 
     #[test]
