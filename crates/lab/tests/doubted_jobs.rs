@@ -74,25 +74,6 @@ fn doubt(
     support::skip!("a quieter machine to measure at all in {ATTEMPTS} searches");
 }
 
-#[test]
-fn a_router_that_is_redirected_past_is_named() {
-    if !support::can_run() {
-        return;
-    }
-    let past = "tc qdisc add dev mB clsact\n\
-                tc filter add dev mB ingress protocol all u32 match u32 0 0 action mirred egress redirect dev mC\n";
-    let plan = support::measurement(3_000);
-    let seen = doubt("not-routed", past, &plan, |line, trials| {
-        stands_on(line, trials).is_some()
-    });
-    if let Some(Doubt { seen, .. }) = seen {
-        assert!(
-            seen.ends_with("with an unchanged TTL or hop limit"),
-            "{seen}"
-        );
-    }
-}
-
 /// A bucket of 4000 frames is full before the first trial, and each trial uses up what came into it since the last.
 #[test]
 fn a_policer_with_a_bucket_is_named() {

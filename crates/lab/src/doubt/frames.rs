@@ -138,22 +138,28 @@ fn merged(trial: &Trial) -> Option<Doubt> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::bound_by_loss;
+    use super::super::{Gated, Saturated, Surroundings};
     use super::*;
-    use mpps_method::{Direction, StackCounts};
+    use mpps_method::{Direction, Stability, StackCounts};
+
+    /// A trial of one direction with these counts.
+    fn trial(counts: Counts) -> (Trial, Verdict) {
+        let direction = Direction {
+            counts,
+            ..Direction::default()
+        };
+        let trial = Trial {
+            directions: vec![direction],
+            ..Trial::default()
+        };
+        (trial, Verdict::Lossless)
+    }
 
     #[test]
     fn each_count_over_zero_is_a_doubt() {
         let raised = |counts: Counts| {
-            let directions = vec![Direction {
-                counts,
-                ..Direction::default()
-            }];
-            let trial = Trial {
-                directions,
-                ..Trial::default()
-            };
-            let trials = [(trial, Verdict::Lossless)];
-            let doubts = frame_doubts(&trials);
+            let doubts = frame_doubts(&[trial(counts)]);
             doubts.iter().map(|doubt| doubt.name).collect::<Vec<_>>()
         };
         let none = Counts {
@@ -173,16 +179,51 @@ mod tests {
         assert_eq!(with(|counts| counts.foreign = 1), ["foreign"]);
     }
 
+    /// The search's own words come first: no doubt is there twice.
+    #[test]
+    fn frames_of_the_gate_are_doubted_too() {
+        let of = |duplicated, not_lowered| {
+            trial(Counts {
+                received: 100,
+                duplicated,
+                not_lowered,
+                ..Counts::default()
+            })
+        };
+        let seen = |gate, search| {
+            let mut searched = bound_by_loss(1.0);
+            searched.trials = [search].into();
+            let doubts = doubts(&Weighed {
+                around: &Surroundings::default(),
+                saturated: &Saturated::default(),
+                gated: &Gated {
+                    stability: Stability::Stable,
+                    trials: vec![gate],
+                },
+                searched: &searched,
+                why_lost: None,
+                limited_by: None,
+            });
+            doubts
+                .into_iter()
+                .map(|doubt| doubt.seen)
+                .collect::<Vec<_>>()
+        };
+        let copied = "2 of 100 frames arrived a second time";
+        let past = "7 of 0 examined frames arrived with an unchanged TTL or hop limit";
+        assert_eq!(seen(of(3, 7), of(2, 0)), [copied, past]);
+        assert_eq!(seen(of(0, 7), of(0, 0)), [past]);
+        assert_eq!(seen(of(0, 0), of(2, 0)), [copied]);
+    }
+
     #[test]
     fn a_few_foreign_frames_weigh_less() {
         let trial = |received, foreign| {
-            let mut direction = Direction::default();
-            (direction.counts.received, direction.counts.foreign) = (received, foreign);
-            let trial = Trial {
-                directions: vec![direction],
-                ..Trial::default()
-            };
-            (trial, Verdict::Lossless)
+            trial(Counts {
+                received,
+                foreign,
+                ..Counts::default()
+            })
         };
         let weight = |trials: &[_]| frame_doubts(trials)[0].weight;
         assert_eq!(weight(&[trial(10_000, 11)]), Weight::Another(9));
