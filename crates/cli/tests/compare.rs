@@ -1,7 +1,7 @@
 //! `mpps compare`: records and plans without rights; on beds, a set-up that is slower and one that is not.
 
 use crate::program::{self, Ended, Scratch, mpps, privileged, run};
-use mpps_record::{ComparisonLine, Phase, read_file, to_line};
+use mpps_record::{ComparisonLine, Finding, Phase, ToldBy, read_file, to_line};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -250,21 +250,59 @@ fn the_documents_workflow_runs() {
     assert!(summary.contains(text), "{summary}");
 }
 
-/// Each turn's trials are in the record, each with its variant.
+/// The trials are numbered. Each turn's are in the record, with phase and variant. Set-ups take turns: A B, B A, B A, A B.
 fn each_turn_is_in(record: &Path) {
     let read = mpps_record::read_file(record).expect("a record");
-    let [line] = &read.runs[0].comparisons[..] else {
-        panic!("one comparison: {:?}", read.runs[0].comparisons);
+    let run = &read.runs[0];
+    let [line] = &run.comparisons[..] else {
+        panic!("one comparison: {:?}", run.comparisons);
     };
+    let numbers = run.trials.iter().map(|trial| trial.trial);
+    assert!(numbers.eq(1..=run.trials.len() as u32));
+    let turns = turns(line);
     for variant in &line.variants {
-        assert!(!variant.overload_trials.is_empty(), "{line:?}");
-        for number in &variant.overload_trials {
-            let mut trials = read.runs[0].trials.iter();
-            let trial = trials.find(|trial| trial.trial == *number);
-            let of = trial.expect("a trial").variant.as_deref();
-            assert_eq!(of, Some(variant.name.as_str()), "{number}");
+        for (numbers, phase) in [
+            (&variant.overload_trials, Phase::Overload),
+            (&variant.fixed_trials, Phase::Fixed),
+        ] {
+            assert_eq!(numbers.len(), turns, "{line:?}");
+            for number in numbers {
+                let trial = &run.trials[*number as usize - 1];
+                let of = (&trial.phase, trial.variant.as_ref());
+                assert_eq!(of, (&phase, Some(&variant.name)), "{number}");
+            }
         }
     }
+    let fixed = run.trials.iter();
+    let fixed = fixed.filter(|trial| trial.phase == Phase::Fixed);
+    let order: Vec<&str> = fixed.filter_map(|trial| trial.variant.as_deref()).collect();
+    let [a, b] = ["before", "after"];
+    let expected = [a, b, b, a, b, a, a, b].into_iter().cycle();
+    assert_eq!(order, expected.take(2 * turns).collect::<Vec<&str>>());
+}
+
+/// How many turns each set-up had, by the pairs that they made. However few these are, the rules cost CPU time.
+fn turns(line: &ComparisonLine) -> usize {
+    let [before, after] = &line.variants[..] else {
+        panic!("two set-ups: {line:?}");
+    };
+    assert!(before.difference.is_none(), "{line:?}");
+    let found = after.difference.as_ref().expect("a comparison");
+    assert_eq!(found.told_by, ToldBy::Rate, "both are overloaded");
+    // CPU time of the router's own threads shows it, however little of the CPU others leave.
+    let costs = [before, after].map(|variant| variant.ns_per_frame.expect("a turn").median);
+    assert!(costs[1] > costs[0] + 200.0, "{costs:?}");
+    let pairs = found.pairs.expect("pairs");
+    let pairs = pairs.counted + pairs.disturbed + pairs.distance + pairs.not_overloaded;
+    assert!(pairs >= 1, "one round at least");
+    let turns = before.overload_trials.len();
+    // Once the rates are decided, more turns may follow for the cost at the fixed load.
+    let more = turns - pairs as usize;
+    assert!(
+        more == 0 || found.finding != Finding::NotDecided,
+        "{line:?}"
+    );
+    turns
 }
 
 /// One step, as root in a folder of its own.

@@ -4,7 +4,6 @@ mod back_to_back;
 mod bed;
 mod calibrate;
 mod catch_up;
-mod compare;
 mod cut_short;
 mod destinations;
 mod device;
