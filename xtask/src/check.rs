@@ -1,4 +1,4 @@
-//! `cargo xtask test`: format, house rules, lints, then every test; the closing line counts them all.
+//! `cargo xtask test`: lints, then every test, and format and house rules beside them; the closing line counts them all.
 use crate::failure::Failure;
 use crate::install;
 use crate::privilege::{self, Privilege};
@@ -38,8 +38,7 @@ pub fn test(arguments: &[String]) -> Result<ExitCode, Failure> {
 
 /// Installs nothing and asks for no rights.
 fn quick() -> Result<Tally, Failure> {
-    let mut tally = format()?;
-    tally.add(house_rules());
+    let mut tally = of_text()?;
     let programs = programs::build(&["--workspace", "--lib", "--bins"])?;
     for (_, ended) in suite::run_lanes(&programs, &[&[Group::Free]], None)? {
         tally.add(ended.tally);
@@ -50,17 +49,15 @@ fn quick() -> Result<Tally, Failure> {
 /// Everything, even when something fails, so that one run shows all there is to mend.
 fn whole() -> Result<Tally, Failure> {
     install::everything()?;
-    let mut tally = format()?;
-    tally.add(house_rules());
-    let (programs, lints) = match build() {
+    let (programs, mut tally) = match build() {
         Ok(built) => built,
         Err(failure) => {
             println!("xtask: {failure}");
-            tally.add(one("build", false));
+            let mut tally = one("build", false);
+            tally.add(of_text()?);
             return Ok(tally);
         }
     };
-    tally.add(lints);
     let able = rights();
     // Those on beds mostly wait: for a trial's time, for what the kernel takes down. What computes comes last, because it
     // has both CPUs when the other lane is done.
@@ -116,7 +113,8 @@ fn further_checks() -> Result<Tally, Failure> {
     let alone = [&without_lab[..], &["-p", "xtask"]].concat();
     let strict = ["--all-targets", "--", "-D", "warnings"];
     let lint = [&["clippy"], &alone[..], &strict].concat();
-    let mut tally = tool("clippy without the lab", "clippy", &lint)?;
+    let mut tally = of_text()?;
+    tally.add(tool("clippy without the lab", "clippy", &lint)?);
     tally.add(another_system(&without_lab)?);
     // Other programs build on these two.
     for library in ["mpps-record", "mpps-method"] {
@@ -154,13 +152,12 @@ fn another_system(selected: &[&str]) -> Result<Tally, Failure> {
     ))
 }
 
-fn format() -> Result<Tally, Failure> {
-    tool("fmt", "fmt", &["fmt", "--all", "--check"])
-}
-
-fn house_rules() -> Tally {
+/// Format and house rules, which need no build.
+fn of_text() -> Result<Tally, Failure> {
+    let mut tally = tool("fmt", "fmt", &["fmt", "--all", "--check"])?;
     let clean = tidy::check().is_ok_and(|code| code == ExitCode::SUCCESS);
-    one("tidy", clean)
+    tally.add(one("tidy", clean));
+    Ok(tally)
 }
 
 /// A check of cargo's own; skipped, and said so, where the toolchain lacks it.
