@@ -9,8 +9,8 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Trials that are read of a packed file.
-const TRIALS: usize = 5;
+/// Trials that are read of a file at most, and of a packed one, which unpacks to more.
+const TRIALS: [usize; 2] = [20, 5];
 
 /// Every `.jsonl` file of the benches, packed ones included.
 fn files() -> Vec<PathBuf> {
@@ -83,21 +83,29 @@ fn rewritten(records: &Records) -> Vec<u8> {
     text
 }
 
-/// What is read of a file. Packed ones have too many trials for a test: the first [`TRIALS`] of each are read, and all
-/// lines of other kinds.
+/// What is read of a file. It has too many trials for a test: some are read, from its beginning to its end, and all lines
+/// of other kinds.
 fn text_of(path: &Path) -> String {
     let octets = fs::read(path).expect("a file");
-    if named(path).ends_with(".jsonl") {
-        return String::from_utf8(octets).expect("UTF-8");
-    }
-    let mut text = String::new();
-    let mut unpacked = lzma_rust2::XzReader::new(octets.as_slice(), true);
-    unpacked.read_to_string(&mut text).expect("xz of UTF-8");
-    let mut trials = 0;
+    let [of_plain, of_packed] = TRIALS;
+    let (text, most) = match named(path).ends_with(".jsonl") {
+        true => (String::from_utf8(octets).expect("UTF-8"), of_plain),
+        false => {
+            let mut text = String::new();
+            let mut unpacked = lzma_rust2::XzReader::new(octets.as_slice(), true);
+            unpacked.read_to_string(&mut text).expect("xz of UTF-8");
+            (text, of_packed)
+        }
+    };
+    let is_trial =
+        |line: &str| line.contains("\"kind\":\"trial\"") || line.contains("\"kind\": \"trial\"");
+    let trials = text.lines().filter(|line| is_trial(line)).count();
+    let every = trials.div_ceil(most).max(1);
+    let mut place = 0;
     let is_read = |line: &&str| {
-        let is_trial = line.contains("\"kind\":\"trial\"") || line.contains("\"kind\": \"trial\"");
-        trials += usize::from(is_trial);
-        !is_trial || trials <= TRIALS
+        let is_trial = is_trial(line);
+        place += usize::from(is_trial);
+        !is_trial || place % every == 0
     };
     text.split_inclusive('\n').filter(is_read).collect()
 }
