@@ -79,17 +79,15 @@ fn what_else_had_a_part_in_a_result_is_told() {
     let record = scratch.path("r.jsonl");
     let (script, record) = (script.to_string_lossy(), record.to_string_lossy());
     let words = [
-        "throughput",
+        "latency",
         "--share",
         "--json",
         "--frame",
         "64",
+        "--load",
+        "5k",
         "--time",
-        "0.2",
-        "--resolution",
-        "10%",
-        "--budget",
-        "8s",
+        "0.3",
         "--dut-setup",
         &script,
         "--record",
@@ -103,7 +101,7 @@ fn what_else_had_a_part_in_a_result_is_told() {
         .expect("a measurement");
     drop(other);
     let result: Value = serde_json::from_str(&ended.stdout).expect("JSON");
-    let doubts = result["results"][0]["doubts"].to_string();
+    let doubts = result["latencies"][0]["doubts"].to_string();
     for told in [
         "other-run",
         "pid 1, mpps calibrate",

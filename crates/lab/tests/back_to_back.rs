@@ -15,7 +15,7 @@ fn the_longest_burst_fills_the_beds_own_ring() {
     }
     let bed = support::bed();
     let plan = BurstPlan {
-        measurement: support::measurement(20_000),
+        measurement: support::measurement(8_000),
         repeats: 2,
     };
     let mut seen = Printed::<BurstLine>::new();

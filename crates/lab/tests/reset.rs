@@ -61,7 +61,7 @@ fn assert_told(bed: &Bed, part: Part, traffic: &Traffic) -> bool {
         process: None,
     };
     let found = tries().any(|_| {
-        let trial = reset::one_trial(&mut tester, part, &offer(FPS, 1_000), &away, &mut trials);
+        let trial = reset::one_trial(&mut tester, part, &offer(FPS, 700), &away, &mut trials);
         let trial = trial.unwrap_or_else(|error| panic!("{part:?}: {error}"));
         quiet += u32::from(matches!(trial.tried.recovery, Recovery::After(_)));
         is_exact(&trial)
