@@ -47,13 +47,14 @@ if (filter) {
 tell("filtered", seen());
 const mark = document.querySelector("g.mark");
 mark.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
-const mixed = all("table.sortable th").find((head) => head.textContent === "p50");
+const mixed = all("table.sortable th").find((head) => head.textContent === "p99.99");
 if (mixed) {
   const at = [...mixed.parentNode.children].indexOf(mixed);
   const unit = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9 };
   const times = () => all("tbody tr", mixed.closest("table")).map((row) => row.cells[at].textContent.split(" "));
   mixed.querySelector("button").click();
   tell("times", rising(times().map(([number, name]) => Number(number) * unit[name])));
+  tell("units of times", new Set(times().map(([, name]) => name)).size);
 }
 tell("shown", mark.closest(".plot").querySelector("output").textContent.length > 10);
 const flame = document.querySelector(".flame");
@@ -87,15 +88,25 @@ result.textContent = told.join("\n");
 document.body.append(result);
 parent.postMessage(result.textContent, "*");
 </script>"#;
-/// A page with the other in a frame of a width, because a browser's window is at least 500 pixels wide.
-const FRAME: &str = r#"<script>
+/// Before the frames with the pages: a browser's window is at least 500 pixels wide, and a phone is not. The frames lie on
+/// one another, so that each is in sight. At the end stands what all pages told, in the order of the frames.
+const FRAMES: &str = r#"<style>iframe { position: absolute; top: 0; left: 0; }</style><script>
+const told = new Map();
 onmessage = (event) => {
+  told.set(event.source, event.data);
+  if (told.size < Number(document.body.dataset.pages)) return;
+  const frames = [...document.querySelectorAll("iframe")];
   const result = document.createElement("pre");
   result.id = "probe";
-  result.textContent = event.data;
+  result.textContent = frames.map((frame) => told.get(frame.contentWindow)).join("\n\n");
   document.body.append(result);
 };
-</script><body><iframe src="page.html" height="800" width="#;
+</script>"#;
+/// Width of a phone.
+const PHONE: u32 = 400;
+
+/// What a probe told of a page, each by its name.
+type Told = Vec<(String, String)>;
 
 /// A Chromium of this machine.
 fn browser() -> Option<PathBuf> {
@@ -106,23 +117,30 @@ fn browser() -> Option<PathBuf> {
     all.into_iter().find(|path| path.is_file())
 }
 
-/// What the probe told of a page at a phone's width. `None` where there is no browser.
-fn opened(name: &str, page: &str) -> Option<Vec<(String, String)>> {
-    opened_at(name, page, (400, false))
-}
-
-/// The same at a width, light or dark.
-fn opened_at(name: &str, page: &str, (width, dark): (u32, bool)) -> Option<Vec<(String, String)>> {
-    let watched = page.replacen("<head>", &format!("<head>{WATCH}"), 1);
-    let probed = watched.replacen("</body>", &format!("{PROBE}</body>"), 1);
-    let frame = format!("{FRAME}{width}></iframe></body>");
-    let files = [("frame.html", frame.as_str()), ("page.html", &probed)];
-    let told = dumped(name, files.as_slice(), (width + 40, dark))?;
-    let told = told.lines().filter_map(|line| line.rsplit_once('='));
-    Some(
-        told.map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect(),
-    )
+/// What the probes told of pages at these widths, in one window, light or dark. `None` where there is no browser.
+fn opened(name: &str, pages: &[(&str, u32)], dark: bool) -> Option<Vec<Told>> {
+    let frames = format!("{FRAMES}<body data-pages={}>", pages.len());
+    let mut files = vec![("frames.html".to_owned(), frames)];
+    for (place, (page, width)) in pages.iter().enumerate() {
+        let watched = page.replacen("<head>", &format!("<head>{WATCH}"), 1);
+        let probed = watched.replacen("</body>", &format!("{PROBE}</body>"), 1);
+        let file = format!("page{place}.html");
+        files[0].1 += &format!("<iframe src={file} height=800 width={width}></iframe>");
+        files.push((file, probed));
+    }
+    let files: Vec<(&str, &str)> = (files.iter())
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let widest = pages.iter().map(|(_, width)| *width).max()?;
+    let told = dumped(name, &files, (widest + 40, dark))?;
+    let of_page = |told: &str| {
+        let lines = told.lines().filter_map(|line| line.rsplit_once('='));
+        let lines = lines.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        lines.collect::<Told>()
+    };
+    let told: Vec<Told> = told.split("\n\n").map(of_page).collect();
+    assert_eq!(told.len(), pages.len(), "{told:?}");
+    Some(told)
 }
 
 /// What the first of these files told in its element `probe`, opened in a window of a width, light or dark.
@@ -249,8 +267,15 @@ fn a_printed_page_hides_nothing_unsaid() {
     }
 }
 
-/// What must hold on every page.
-fn check(told: &[(String, String)], wanted: &[(&str, &str)]) {
+/// A page, and what a browser has to tell of it.
+struct Shown {
+    name: &'static str,
+    page: String,
+    wanted: &'static [(&'static str, &'static str)],
+}
+
+/// What must hold on every page, and on this one.
+fn check(name: &str, told: &[(String, String)], wanted: &[(&str, &str)]) {
     let always = [
         ("rising", "true"),
         ("falling", "true"),
@@ -260,99 +285,96 @@ fn check(told: &[(String, String)], wanted: &[(&str, &str)]) {
         ("wrong", ""),
         ("broken", "0"),
     ];
-    for (name, value) in always.iter().chain(wanted) {
-        let found = told.iter().find(|(known, _)| known == name);
+    for (what, value) in always.iter().chain(wanted) {
+        let found = told.iter().find(|(known, _)| known == what);
         assert_eq!(
             found.map(|(_, value)| value.as_str()),
             Some(*value),
-            "{name}: {told:?}"
+            "{name}: {what}: {told:?}"
         );
     }
 }
 
 #[test]
-fn a_browser_shows_one_run() {
-    let page = page(vec![source("run.jsonl", golden().as_bytes())]);
-    let Some(told) = opened("one", &page) else {
+fn a_browser_shows_pages_of_all_kinds() {
+    let all = [
+        one_run(),
+        measured_runs(),
+        curves(),
+        suite(),
+        every_job(),
+        of_campaign(),
+    ];
+    let pages = all.each_ref().map(|shown| (shown.page.as_str(), PHONE));
+    let Some(told) = opened("kinds", &pages, false) else {
         return;
     };
-    let wanted = [
-        ("rows", "15"),
-        ("seen", "15"),
-        ("more", ""),
-        ("filtered", "5"),
-        ("plot Rate by frame size", "3"),
-        ("plot 64 B: the search as it went", "10"),
-        ("plot 64 B: forwarding rate by load", "15"),
-        ("plot 64 B: loss and router busy by load", "30"),
-    ];
-    check(&told, &wanted);
-}
-
-#[test]
-fn a_page_fits_each_width_light_and_dark() {
-    let page = page(vec![source("run.jsonl", golden().as_bytes())]);
-    let looks = [(360, false), (360, true), (900, true), (1400, false)];
-    let mut backgrounds = Vec::new();
-    for (width, dark) in looks {
-        let Some(told) = opened_at(&format!("at-{width}-{dark}"), &page, (width, dark)) else {
-            return;
-        };
-        check(
-            &told,
-            &[("dark", &dark.to_string()), ("width", &width.to_string())],
-        );
-        let background = told.into_iter().find(|(name, _)| name == "background");
-        backgrounds.extend(background);
+    for (shown, told) in all.iter().zip(&told) {
+        check(shown.name, told, shown.wanted);
     }
-    assert_eq!(backgrounds[1], backgrounds[2]);
-    assert_eq!(backgrounds[0], backgrounds[3]);
-    assert_ne!(backgrounds[0], backgrounds[1], "dark is as light");
 }
 
-#[test]
-fn a_browser_shows_measured_runs() {
+/// The page of a record with this text.
+fn of_record(text: &str) -> String {
+    page(vec![source("run.jsonl", text.as_bytes())])
+}
+
+fn one_run() -> Shown {
+    Shown {
+        name: "one run",
+        page: of_record(&golden()),
+        wanted: &[
+            ("rows", "15"),
+            ("seen", "15"),
+            ("more", ""),
+            ("filtered", "5"),
+            ("plot Rate by frame size", "3"),
+            ("plot 64 B: the search as it went", "10"),
+            ("plot 64 B: forwarding rate by load", "15"),
+            ("plot 64 B: loss and router busy by load", "30"),
+        ],
+    }
+}
+
+fn measured_runs() -> Shown {
     let folder = "bench/runs/2026-11-22-epyc-vm-2cpu";
     let read = |path: &str| std::fs::read(file(&format!("{folder}/{path}"))).expect("a record");
     let sources =
         ["overload/trials.jsonl", "fib-scale/raw.jsonl"].map(|path| source(path, &read(path)));
-    let Some(told) = opened("measured", &page(sources.into())) else {
-        return;
-    };
-    let wanted = [
-        ("plot Cost of a frame at overload", "2"),
-        ("plot Cost of a frame by routes and destinations", "9"),
-        ("plot Latency by percentile", "4"),
-    ];
-    check(&told, &wanted);
+    Shown {
+        name: "measured runs",
+        page: page(sources.into()),
+        wanted: &[
+            ("plot Cost of a frame at overload", "2"),
+            ("plot Cost of a frame by routes and destinations", "9"),
+            ("plot Latency by percentile", "4"),
+        ],
+    }
 }
 
-#[test]
-fn a_browser_shows_curves() {
-    let page = page(vec![source("loss.jsonl", curve().as_bytes())]);
-    let Some(told) = opened("loss", &page) else {
-        return;
-    };
-    let wanted = [
-        ("rows", "5"),
-        ("plot Forwarding rate by offered load", "5"),
-        ("plot Loss by offered load", "5"),
-        ("plot Router busy by offered load", "5"),
-    ];
-    check(&told, &wanted);
+fn curves() -> Shown {
+    Shown {
+        name: "curves",
+        page: of_record(&curve()),
+        wanted: &[
+            ("rows", "5"),
+            ("plot Forwarding rate by offered load", "5"),
+            ("plot Loss by offered load", "5"),
+            ("plot Router busy by offered load", "5"),
+        ],
+    }
 }
 
-#[test]
-fn a_suites_answer_breaks_no_number() {
-    let page = page(vec![source("run.jsonl", lines::suite().as_bytes())]);
-    let Some(told) = opened("suite", &page) else {
-        return;
-    };
-    check(&told, &[("answer cells", "7")]);
+fn suite() -> Shown {
+    Shown {
+        name: "a suite",
+        page: of_record(&lines::suite()),
+        wanted: &[("answer cells", "7")],
+    }
 }
 
-#[test]
-fn a_browser_shows_lines_of_every_job() {
+/// Latencies first: their cells of several units stand in the order of their times.
+fn every_job() -> Shown {
     let texts = [
         lines::latencies(),
         lines::bursts(),
@@ -361,40 +383,68 @@ fn a_browser_shows_lines_of_every_job() {
         lines::profiles(),
     ];
     let sources = texts.map(|text| source("run.jsonl", text.as_bytes()));
-    let Some(told) = opened("lines", &page(sources.into())) else {
-        return;
-    };
-    let wanted = [
-        ("rows", "5"),
-        ("plot Longest burst without loss", "5"),
-        ("plot Buffer time by frame size", "2"),
-        ("plot Recovery time by trial", "4"),
-        ("plot Frames/s of each variant", "6"),
-        ("plot CPU time of a frame against the first variant", "4"),
-        ("plot 64 B: cost of a frame by stage", "10"),
-        ("plot 64 B: cost of a frame by load", "4"),
-        ("frames of the flame graph", "12"),
-        ("flame enlarged", "true"),
-        ("flame coloured", "true"),
-        ("ids", "true"),
-    ];
-    check(&told, &wanted);
+    Shown {
+        name: "every job",
+        page: page(sources.into()),
+        wanted: &[
+            ("rows", "5"),
+            ("times", "true"),
+            ("units of times", "2"),
+            ("plot Longest burst without loss", "5"),
+            ("plot Buffer time by frame size", "2"),
+            ("plot Recovery time by trial", "4"),
+            ("plot Frames/s of each variant", "6"),
+            ("plot CPU time of a frame against the first variant", "4"),
+            ("plot 64 B: cost of a frame by stage", "10"),
+            ("plot 64 B: cost of a frame by load", "4"),
+            ("frames of the flame graph", "12"),
+            ("flame enlarged", "true"),
+            ("flame coloured", "true"),
+            ("ids", "true"),
+        ],
+    }
 }
 
-/// Cells of several units stand in the order of their times.
+fn of_campaign() -> Shown {
+    Shown {
+        name: "a campaign",
+        page: of_record(&campaign()),
+        wanted: &[
+            ("plot Frames/s by scenario", "13"),
+            ("plot Change of frames/s by setting", "2"),
+        ],
+    }
+}
+
 #[test]
-fn a_browser_sorts_times_by_their_length() {
-    let page = page(vec![source("run.jsonl", lines::latencies().as_bytes())]);
-    let Some(told) = opened("times", &page) else {
-        return;
-    };
-    check(&told, &[("times", "true")]);
+fn a_page_fits_each_width_light_and_dark() {
+    let page = of_record(&golden());
+    let mut backgrounds = Vec::new();
+    for (dark, widths) in [(false, [360, 1400]), (true, [360, 900])] {
+        let pages = widths.map(|width| (page.as_str(), width));
+        let Some(told) = opened(&format!("dark-{dark}"), &pages, dark) else {
+            return;
+        };
+        for (width, told) in widths.into_iter().zip(told) {
+            let name = format!("{width} pixels");
+            check(
+                &name,
+                &told,
+                &[("dark", &dark.to_string()), ("width", &width.to_string())],
+            );
+            let background = told.into_iter().find(|(name, _)| name == "background");
+            backgrounds.extend(background);
+        }
+    }
+    assert_eq!(backgrounds[0], backgrounds[1]);
+    assert_eq!(backgrounds[2], backgrounds[3]);
+    assert_ne!(backgrounds[0], backgrounds[2], "dark is as light");
 }
 
 #[test]
 fn a_browser_shows_ten_thousand_trials() {
     let page = page(vec![long(10_000)]);
-    let Some(told) = opened("long", &page) else {
+    let Some(told) = opened("long", &[(page.as_str(), PHONE)], false) else {
         return;
     };
     let wanted = [
@@ -403,7 +453,7 @@ fn a_browser_shows_ten_thousand_trials() {
         ("more", "Show all 10000 rows"),
         ("seen of all", "10000"),
     ];
-    check(&told, &wanted);
+    check("10 000 trials", &told[0], &wanted);
 }
 
 /// How long a page takes until its plots and tables are laid out, ms: by the machine's own clock.
@@ -443,17 +493,4 @@ fn ten_thousand_trials_are_shown_in_2_s() {
         tries.push([all_ms, few_ms]);
     }
     panic!("10 000 trials and 100 trials took so many ms: {tries:.0?}");
-}
-
-#[test]
-fn a_browser_shows_a_campaign() {
-    let page = page(vec![source("run.jsonl", campaign().as_bytes())]);
-    let Some(told) = opened("campaign", &page) else {
-        return;
-    };
-    let wanted = [
-        ("plot Frames/s by scenario", "13"),
-        ("plot Change of frames/s by setting", "2"),
-    ];
-    check(&told, &wanted);
 }
