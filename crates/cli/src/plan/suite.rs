@@ -37,8 +37,6 @@ pub struct Lengths {
     pub bursts: u32,
     /// Trials with an overload, and with each reset.
     pub recoveries: u32,
-    /// A trial with a reset.
-    pub reset: Span,
     /// Each part of each frame size.
     pub budget: Option<Span>,
 }
@@ -50,7 +48,6 @@ pub const FULL: Lengths = Lengths {
     burst: Span::from_millis(2_000),
     bursts: 50,
     recoveries: 5,
-    reset: RESET,
     budget: None,
 };
 /// Those of `--quick`.
@@ -60,34 +57,26 @@ pub const QUICK: Lengths = Lengths {
     burst: Span::from_millis(2_000),
     bursts: 5,
     recoveries: 3,
-    reset: RESET,
     budget: Some(Span::from_millis(30_000)),
 };
 /// Loads of the loss series (RFC 2544 section 26.3: 10 % at most).
 const STEP: f64 = 0.1;
-/// A trial with a reset, where nobody gives trials another length.
+/// A trial with a reset.
 const RESET: Span = Span::from_millis(2_000);
-/// The shortest one.
-const RESET_MIN: Span = Span::from_millis(500);
 /// Trials of a search whose time is not limited, about.
 const SEARCH_TRIALS: u64 = 12;
 /// Set-up, overload and drain of a part take so long, about.
 const AROUND: Span = Span::from_millis(12_000);
 
 impl Lengths {
-    /// With trials of another length, and as much latency as belongs to them. Trials with a reset are five times as long.
+    /// With trials of another length, and as much latency as belongs to them.
     pub fn with(self, trial: Option<Span>, budget: Option<Span>) -> Self {
         let trials = self.latency.as_nanos() / self.trial.as_nanos();
-        let reset = trial.map_or(self.reset, |trial| {
-            let five = Span::from_nanos(trial.as_nanos().saturating_mul(5));
-            five.max(RESET_MIN).min(self.reset)
-        });
         let trial = trial.unwrap_or(self.trial);
         Self {
             trial,
             latency: Span::from_nanos(trial.as_nanos().saturating_mul(trials)),
             burst: self.burst.min(trial.plus(trial)),
-            reset,
             budget: budget.or(self.budget),
             ..self
         }
@@ -215,14 +204,14 @@ pub const PARTS: [Part; 6] = [
         section: "26.6",
         // It leaves length and number open.
         asked: ("", |_| false),
-        about: |lengths| lengths.about(u64::from(lengths.recoveries) * 3, lengths.reset),
+        about: |lengths| lengths.about(u64::from(lengths.recoveries) * 3, RESET),
         plan: |suite, searched| {
             let share = |found: SearchedRate| Rate::from_fps(found.rate.fps() * reset::SHARE);
             PartPlan::Reset(ResetPlan {
                 measurement: suite.measurement.clone(),
                 parts: Vec::new(),
                 rate: searched.map(share),
-                time: suite.lengths.reset,
+                time: RESET,
                 away: Away::default(),
                 trials: suite.lengths.recoveries,
             })

@@ -81,19 +81,10 @@ fn shorter_trials_shorten_what_depends_on_them() {
         trial: Span::from_millis(200),
         latency: Span::from_millis(800),
         burst: Span::from_millis(400),
-        reset: Span::from_millis(1_000),
         budget: Some(Span::from_millis(5_000)),
         ..QUICK
     };
     assert_eq!(short, wanted);
-    let reset = |words: &str| suite(words).lengths.reset.as_nanos() / 1_000_000;
-    let resets = [
-        "--time 50ms",
-        "--time 10",
-        "--quick --time 1",
-        "--budget 5s",
-    ];
-    assert_eq!(resets.map(reset), [500, 2_000, 2_000, 2_000]);
     let ten = suite("--time 10");
     assert_eq!(ten.parts[3].shortened_from(&ten.lengths), None);
     assert_eq!(ten.lengths.latency, Span::from_millis(400_000));
