@@ -184,7 +184,7 @@ impl<'a> View<'a> {
     }
 
     /// Whether the machine was too restless for some of it: the same command may well succeed later.
-    pub fn is_disturbed(&self) -> bool {
+    pub fn is_undecided(&self) -> bool {
         self.head.exit_code == Some(Exit::Undecided.code())
     }
 

@@ -172,7 +172,7 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    fn told(&self) -> u32 {
+    fn last_number(&self) -> u32 {
         self.trials
     }
 

@@ -101,7 +101,7 @@ fn what_else_had_a_part_in_a_result_is_told() {
         .expect("a measurement");
     drop(other);
     let result: Value = serde_json::from_str(&ended.stdout).expect("JSON");
-    let doubts = result["latencies"][0]["doubts"].to_string();
+    let doubts = result["results"][0]["doubts"].to_string();
     for told in [
         "other-run",
         "pid 1, mpps calibrate",

@@ -27,6 +27,10 @@ impl Observer for Nobody {
     fn trial(&mut self, _: &Report<'_>) -> std::io::Result<()> {
         Ok(())
     }
+
+    fn last_number(&self) -> u32 {
+        0
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,4 +1,4 @@
-//! Values of the method and results of jobs as the lines of a record have them.
+//! Values of the method and findings of the lab, as the lines of a record have them.
 
 mod cause;
 mod losses;
@@ -9,13 +9,13 @@ mod trial;
 mod windows;
 
 pub(crate) use overload::{frame_cost, load_above};
-pub use result::not_measured;
 pub(crate) use result::result;
+pub use result::results_not_measured;
 pub(crate) use traffic::replayed_file;
 pub use traffic::{routes, traffic};
 pub(crate) use trial::route_changes;
 pub use trial::trial;
-pub use windows::block;
+pub use windows::block_of_line;
 
 use crate::doubt::Doubt;
 use mpps_method::compare::{Compared, Finding, Measure};

@@ -25,6 +25,10 @@ impl Observer for Kept {
         self.trials.push(report.trial.clone());
         self.printed.trial(report)
     }
+
+    fn last_number(&self) -> u32 {
+        self.printed.last_number()
+    }
 }
 
 impl ResultObserver<ResultLine> for Kept {

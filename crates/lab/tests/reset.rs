@@ -130,6 +130,10 @@ impl Observer for Seen {
         self.offered.push((report.phase, report.offer.rate));
         Ok(())
     }
+
+    fn last_number(&self) -> u32 {
+        self.offered.len() as u32
+    }
 }
 
 impl ResultObserver<ResetLine> for Seen {

@@ -174,6 +174,10 @@ impl Observer for Seen {
         self.0.push(*report.verdict);
         Ok(())
     }
+
+    fn last_number(&self) -> u32 {
+        self.0.len() as u32
+    }
 }
 
 #[test]

@@ -42,6 +42,10 @@ impl Observer for Seen {
         }
     }
 
+    fn last_number(&self) -> u32 {
+        self.trials
+    }
+
     fn turn_begins(&mut self, variant: &str) {
         variant.clone_into(&mut self.turn);
     }

@@ -12,7 +12,7 @@
 use std::fmt;
 
 use crate::counts::Counts;
-use crate::disturbed::{Guard, time_of};
+use crate::disturbed::{Disturbance, Guard, time_of};
 use crate::reason::{Invalid, Moment, Shortfall, Void};
 use crate::trial::{Direction, Trial};
 use crate::units::Span;
@@ -238,14 +238,20 @@ impl Trial {
         Ok(())
     }
 
-    /// The disturbance that took the most time names them all. Of times in which a CPU stood still, the longest is known.
+    /// What took the most time of a CPU names them all: the CPU stood still or was slow, or other programs had it.
     fn disturbed_by(&self, share: f64, bound: f64) -> Void {
-        let still = (self.gaps.iter()).map(|gap| (gap.longest, gap.cpu, None, gap.longest));
-        let slow = (self.slow.iter()).map(|time| (time.length(), time.cpu, None, time.length()));
-        let others = (self.other_tasks.iter())
-            .map(|tasks| (tasks.total, tasks.cpu, Some(tasks.culprit), tasks.longest));
-        let most = (still.chain(slow).chain(others)).max_by_key(|&(time, ..)| time);
-        let (_, cpu, culprit, longest) = most.unwrap_or((Span::ZERO, 0, None, Span::ZERO));
+        let still_or_slow = self.gaps.iter().map(|gap| {
+            let slow = self.slow.iter().filter(|time| time.cpu == gap.cpu);
+            let longest = slow.map(Disturbance::length).fold(gap.longest, Span::max);
+            let time_ns = time_of(&self.stalls, gap.cpu) + time_of(&self.slow, gap.cpu);
+            ((time_ns, longest), gap.cpu, None)
+        });
+        let others = self.other_tasks.iter().map(|tasks| {
+            let time_ns = time_of(&self.others, tasks.cpu);
+            ((time_ns, tasks.longest), tasks.cpu, Some(tasks.culprit))
+        });
+        let most = still_or_slow.chain(others).max_by_key(|&(time, ..)| time);
+        let ((_, longest), cpu, culprit) = most.unwrap_or(((0, Span::ZERO), 0, None));
         Void::Disturbed {
             cpu,
             culprit,

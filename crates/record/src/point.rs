@@ -3,6 +3,7 @@
 use crate::other::Other;
 use crate::plan::{Routes, Traffic};
 use crate::result::{Doubt, FrameCost, Interval, LoadAboveRate, ResultLine};
+use crate::words::LimitedBy;
 use serde::{Deserialize, Serialize};
 
 /// One point with one frame size.
@@ -50,6 +51,14 @@ impl PointLine {
     pub fn load_of_maximum(&self) -> Option<&LoadAboveRate> {
         let maximum = self.max_forwarding_fps?;
         self.loads().find(|load| load.forwarding_fps == maximum)
+    }
+
+    /// Whether the maximum is a bound: neither the router nor a CPU that it shares with the tester was at its limit.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        let reached = [LimitedBy::Dut, LimitedBy::SharedCpu];
+        let limit = self.limited_by.as_deref();
+        limit.is_some_and(|limit| reached.iter().all(|reached| reached.as_str() != limit))
     }
 
     /// Both loads, as far as they were measured.

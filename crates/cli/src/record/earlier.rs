@@ -2,7 +2,7 @@
 
 use anyhow::{Result, anyhow, bail, ensure};
 use mpps_lab::jobs::settings::{Earlier, Recorded};
-use mpps_lab::line::block;
+use mpps_lab::line::block_of_line;
 use mpps_method::{Rate, Span};
 use mpps_record::{Direction, Records, Run, RunLine, TrialLine};
 use serde_json::Value;
@@ -109,7 +109,7 @@ fn recorded(line: &TrialLine, run: usize) -> Recorded {
     Recorded {
         number: line.trial,
         run,
-        overload: block(line),
+        overload: block_of_line(line),
         whole_fps: whole.unwrap_or_default().fps(),
         lost_nothing: sum(line, lost) == 0,
     }

@@ -70,7 +70,7 @@ fn remarks(rows: &[ScaleRow<'_>]) -> String {
         text.push_str("fewer destinations than asked for: those routes have no more addresses\n");
     }
     let known = || rows.iter().filter(|row| !row.is_empty());
-    let others = known().filter(|row| !row.is_the_duts()).count();
+    let others = known().filter(|row| row.point.is_bound()).count();
     if others > 0 {
         let _ = writeln!(
             text,
@@ -129,10 +129,10 @@ fn row(row: &ScaleRow<'_>) -> Vec<String> {
 fn maximum(row: &ScaleRow<'_>) -> Option<String> {
     let rates = row.point.max_forwarding_fps?;
     let (known, ..) = forwarding_range(rates);
-    Some(if row.is_the_duts() {
-        known.short()
-    } else {
+    Some(if row.point.is_bound() {
         format!(">= {}", known.with(rates.low as f64).floor().short())
+    } else {
+        known.short()
     })
 }
 

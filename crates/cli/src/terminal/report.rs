@@ -206,7 +206,7 @@ impl Outcome for Vec<ResultLine> {
     fn tell(&self, run: &Run, view: &View<'_>) {
         let rows = Row::each(self);
         let unmet = expectation::all_unmet(run.begin.as_ref(), &rows);
-        if view.is_disturbed() && unmet.is_empty() {
+        if view.is_undecided() && unmet.is_empty() {
             let named = |is: fn(&Row<'_>) -> bool| {
                 let rows = rows.iter().filter(|row| is(row));
                 let names: Vec<&str> = rows.map(|row| row.subject.as_str()).collect();

@@ -46,7 +46,7 @@ impl Measure for Throughput {
         let ThroughputPlan { sizes, search, .. } = &self.measurement;
         let begin = run.begin.as_ref().map(|begin| &begin.bed);
         let simulated = matches!(begin, Some(mpps_record::Place::Simulated { .. }));
-        let lines = |frames| line::not_measured(frames, search, simulated, why);
+        let lines = |frames| line::results_not_measured(frames, search, simulated, why);
         // Each size that was begun has all its lines.
         let told = run.results.len();
         sizes.iter().flat_map(lines).skip(told).collect()

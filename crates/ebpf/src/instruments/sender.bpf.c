@@ -275,7 +275,7 @@ static __always_inline u64 read_clock(u64 due)
 static __always_inline u64 window_end(u64 now)
 {
 	if (!state.batch_at)
-		state.window_end_ns = now + WINDOW_NS;
+		state.window_end_ns = now + BATCH_WAIT_NS;
 	if (++state.batch_at >= state.batch)
 		state.batch_at = 0;
 	return state.window_end_ns;
@@ -399,7 +399,7 @@ int send(struct xdp_md *ctx)
 		now = back_off(now);
 	if (state.ended_ns) {
 		/* One page a window only, because each drop takes the DUT's lock, and the DUT is still at work. */
-		wait_until(now, now + WINDOW_NS, ~0ULL);
+		wait_until(now, now + BATCH_WAIT_NS, ~0ULL);
 		return XDP_DROP;
 	}
 	if (!state.started_ns) {

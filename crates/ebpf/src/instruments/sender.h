@@ -89,7 +89,7 @@ struct sender_mark {
 };
 
 /* A batch waits for slots for so long; sender.rs has the same. */
-#define WINDOW_NS 10000
+#define BATCH_WAIT_NS 10000
 /* Longest pause after a refusal; sender.rs has the same. */
 #define PAUSE_MAX_NS 400000
 /* Readings of the clock until a wait is given up. */

@@ -223,18 +223,24 @@ pub(super) fn forwarding_limit(
     })
 }
 
-/// The same where overload alone was measured: there a router with CPU time left was disturbed.
+/// The same in the words of a search. A router with CPU time left counts as disturbed.
 #[must_use]
-pub fn overload_limit(cpus_shared: bool, saturated: &Saturated) -> Option<LimitedBy> {
+pub fn overload_limit(
+    cpus_shared: bool,
+    saturated: &Saturated,
+    limited_by: Option<LimitedBy>,
+) -> Option<LimitedBy> {
     let is_unseen = (saturated.maximum())
         .is_some_and(|maximum| maximum.busy.is_none() && !maximum.only_disturbed);
-    Some(match forwarding_limit(cpus_shared, saturated, None)? {
-        ForwardingLimit::Router | ForwardingLimit::RouterCpu => LimitedBy::Dut,
-        ForwardingLimit::Unknown if is_unseen => LimitedBy::Dut,
-        ForwardingLimit::Unknown => LimitedBy::Disturbed,
-        ForwardingLimit::Tester => LimitedBy::Tester,
-        ForwardingLimit::SharedCpu => LimitedBy::SharedCpu,
-    })
+    Some(
+        match forwarding_limit(cpus_shared, saturated, limited_by)? {
+            ForwardingLimit::Router | ForwardingLimit::RouterCpu => LimitedBy::Dut,
+            ForwardingLimit::Unknown if is_unseen => LimitedBy::Dut,
+            ForwardingLimit::Unknown => LimitedBy::Disturbed,
+            ForwardingLimit::Tester => LimitedBy::Tester,
+            ForwardingLimit::SharedCpu => LimitedBy::SharedCpu,
+        },
+    )
 }
 
 #[cfg(test)]

@@ -134,7 +134,7 @@ impl Standing<'_> {
         // Through the router there is always a trial.
         let overload =
             run_at_overload(&mut self.tester, load, Phase::Overload, trials)?.unwrap_or_default();
-        let at_overload = trials.told();
+        let at_overload = trials.last_number();
         let offer = Offer::new(fixed, TRIAL);
         let trial = trial::run(&mut self.tester, &offer)?;
         let Judged {

@@ -167,12 +167,12 @@ pub fn measure(
     observer: &mut dyn ScaleObserver,
 ) -> Ended {
     let mut scale = Scale::new(bed, plan);
-    let (mut error, mut told) = (None, 0);
+    let mut error = None;
     for &point in points {
         observer.point_begins(point);
         let mut at_point = || {
             let prepared = scale.prepare(point)?;
-            let measured = scale.measure_sizes(&prepared, &mut told, observer);
+            let measured = scale.measure_sizes(&prepared, observer);
             let counted = scale.count_back(&prepared)?;
             counted
                 .into_iter()
@@ -211,17 +211,15 @@ impl<'a> Scale<'a> {
     fn measure_sizes(
         &self,
         prepared: &Prepared,
-        told: &mut u32,
         observer: &mut dyn ScaleObserver,
     ) -> Result<(), JobError> {
         let mut kept = None;
         for frames in &prepared.plan.sizes {
             observer.size_begins(None);
-            let mut trials = Trials::after(*told, &mut *observer);
-            let measured = self.measure(prepared, frames, &mut trials);
-            *told = trials.told();
-            let told = measured.and_then(|line| observer.result(&line).map_err(JobError::Record));
-            if let Err(error) = told
+            let measured = self.measure(prepared, frames, &mut Trials::new(&mut *observer));
+            let kept_line =
+                measured.and_then(|line| observer.result(&line).map_err(JobError::Record));
+            if let Err(error) = kept_line
                 && keep(&mut kept, error).is_break()
             {
                 break;
@@ -271,17 +269,20 @@ impl<'a> Scale<'a> {
         };
         let (mut tester, saturated) =
             throughput::saturate(self.bed, plan, frames, first_frames, trials)?;
-        let mut line = line_of(prepared, frames, &saturated);
-        let limit = overload_limit(self.bed.plan().cpus.shared(), &saturated);
-        line.limited_by =
-            Some(limit.map_or("-".to_owned(), |limit| line::limited_by(limit).into()));
+        let mut line = point_line(prepared, frames, &saturated);
         line.doubts = line::doubts(&overload_doubts(&tester.surroundings()));
+        let mut searched = None;
         if self.plan.search {
             tester.warm_up = plan.warm_up;
-            let findings = throughput::find(&mut tester, plan, saturated, deadline.get(), trials)?;
-            line.results = throughput::lines(&findings, plan, trials);
+            let (deadline, told) = (deadline.get(), saturated.clone());
+            let findings = throughput::find(&mut tester, plan, told, deadline, trials)?;
+            searched = findings.first().and_then(|finding| finding.limited_by);
+            line.results = throughput::result_lines(&findings, plan, trials);
         }
-        line.overload_trials = trials.stands().overload_trials.clone();
+        let cpus_shared = self.bed.plan().cpus.shared();
+        let limit = overload_limit(cpus_shared, &saturated, searched).map(line::limited_by);
+        line.limited_by = Some(limit.map_or("-".to_owned(), String::from));
+        line.overload_trials = trials.numbers_by_phase().overload_trials.clone();
         Ok(line)
     }
 
@@ -332,7 +333,7 @@ impl<'a> Scale<'a> {
 }
 
 /// The line of a point and frame size, as far as overload tells it.
-fn line_of(prepared: &Prepared, frames: &FrameSpec, saturated: &Saturated) -> PointLine {
+fn point_line(prepared: &Prepared, frames: &FrameSpec, saturated: &Saturated) -> PointLine {
     let sent = &prepared.plan.traffic;
     let loaded = sent.destinations.as_ref().zip(prepared.loaded.as_ref());
     PointLine {

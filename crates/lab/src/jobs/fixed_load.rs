@@ -143,10 +143,10 @@ fn each_size<M: Offers>(
     observer: &mut dyn ResultObserver<LoadLine>,
     raise: impl Fn(&FrameSpec) -> Result<M, JobError>,
 ) -> Option<JobError> {
-    let (mut error, mut told) = (None, observer.told());
+    let mut error = None;
     for frames in &plan.sizes {
-        let ended = raise(frames)
-            .and_then(|mut measurer| measure_size(&mut measurer, plan, &mut told, observer));
+        let ended =
+            raise(frames).and_then(|mut measurer| measure_size(&mut measurer, plan, observer));
         let ended = ended.err();
         if ended.is_some_and(|ended| keep(&mut error, ended).is_break()) {
             break;
@@ -158,13 +158,10 @@ fn each_size<M: Offers>(
 fn measure_size(
     measurer: &mut impl Offers,
     plan: &FixedLoadPlan,
-    told: &mut u32,
     observer: &mut dyn ResultObserver<LoadLine>,
 ) -> Result<(), JobError> {
     for &load in &plan.loads {
-        let mut trials = Trials::after(*told, &mut *observer);
-        let offered = offer(measurer, plan, load, &mut trials);
-        *told = trials.told();
+        let offered = offer(measurer, plan, load, &mut Trials::new(&mut *observer));
         observer.result(&offered?).map_err(JobError::Record)?;
     }
     Ok(())

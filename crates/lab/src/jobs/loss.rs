@@ -58,7 +58,7 @@ pub fn measure(
         let deadline = Deadline::after(measurement.budget);
         let nothing = |_: &mut Tester<'_>| Ok(());
         let raised = saturate(bed, measurement, frames, nothing, trials);
-        curve.overload_trials = trials.stands().overload_trials.clone();
+        curve.overload_trials = trials.numbers_by_phase().overload_trials.clone();
         let (mut tester, saturated) = raised?;
         tester.warm_up = measurement.warm_up;
         descend(curve, &mut tester, plan, &saturated, deadline, trials)

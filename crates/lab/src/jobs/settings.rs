@@ -134,7 +134,7 @@ impl<'bed, 'a> Job<'bed, 'a> {
         earlier: Earlier,
         observer: &'a mut dyn Observer,
     ) -> Self {
-        let told = earlier.told.max(observer.told());
+        let last_number = earlier.told.max(observer.last_number());
         let mut plans = standing.iter().map(|one| &one.tester.traffic);
         let alike = match standing.len() {
             1 => ALIKE_ON_ONE_BED,
@@ -142,7 +142,7 @@ impl<'bed, 'a> Job<'bed, 'a> {
         };
         Self {
             standing,
-            trials: Trials::after(told, observer),
+            trials: Trials::after(last_number, observer),
             earlier,
             rule: Rule {
                 measure: Measure::Rate,
@@ -193,7 +193,7 @@ impl<'bed, 'a> Job<'bed, 'a> {
         let trial =
             run_at_overload(&mut one.tester, load, Phase::Overload, trials)?.unwrap_or_default();
         let recorded = Recorded {
-            number: trials.told(),
+            number: trials.last_number(),
             overload: block(trial),
             ..Recorded::default()
         };

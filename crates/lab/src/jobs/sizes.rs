@@ -19,12 +19,10 @@ pub(super) fn each_size<L, M: IntoIterator<Item = L>>(
     observer: &mut dyn ResultObserver<L>,
     mut measure: impl FnMut(&FrameSpec, &mut Trials<'_>) -> (M, Option<JobError>),
 ) -> Option<JobError> {
-    let (mut kept, mut told) = (None, observer.told());
+    let mut kept = None;
     for frames in sizes {
         observer.size_begins(budget);
-        let mut trials = Trials::after(told, &mut *observer);
-        let (lines, error) = measure(frames, &mut trials);
-        told = trials.told();
+        let (lines, error) = measure(frames, &mut Trials::new(&mut *observer));
         let written = lines.into_iter().map(|line| observer.result(&line));
         let unwritten = written
             .fold(Ok(()), Result::and)

@@ -109,10 +109,10 @@ fn each_size(
         let findings = found.as_deref().unwrap_or_default();
         searched = SearchedRate::from_findings(findings).ok();
         match found {
-            Ok(findings) => (lines(&findings, plan, trials), None),
+            Ok(findings) => (result_lines(&findings, plan, trials), None),
             Err(error) if error.is_of_one_size() => {
                 let why = error.to_string();
-                let lines = line::not_measured(frames, &plan.search, simulated, &why);
+                let lines = line::results_not_measured(frames, &plan.search, simulated, &why);
                 let told = Some(error).filter(|error| !error.is_disturbance());
                 (lines, told)
             }
@@ -123,12 +123,19 @@ fn each_size(
 }
 
 /// The lines of findings, all of which stand on the same trials.
-pub(super) fn lines(
+pub(super) fn result_lines(
     findings: &[Finding],
     plan: &ThroughputPlan,
     trials: &Trials<'_>,
 ) -> Vec<ResultLine> {
-    let line = |finding| line::result(finding, &plan.traffic, &plan.link, trials.stands());
+    let line = |finding| {
+        line::result(
+            finding,
+            &plan.traffic,
+            &plan.link,
+            trials.numbers_by_phase(),
+        )
+    };
     findings.iter().map(line).collect()
 }
 
@@ -272,6 +279,10 @@ mod tests {
         fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
             self.numbers.push(report.number);
             Ok(())
+        }
+
+        fn last_number(&self) -> u32 {
+            self.numbers.last().copied().unwrap_or_default()
         }
     }
 

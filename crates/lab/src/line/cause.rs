@@ -36,7 +36,7 @@ pub(super) fn headroom(headroom: &Headroom) -> record::Headroom {
     }
 }
 
-/// The entry of one trial.
+/// How evenly the frames of a trial left.
 pub(super) fn evenness(even: &Evenness) -> record::Evenness {
     record::Evenness {
         late_ns_p50: even.late_p50.as_nanos(),

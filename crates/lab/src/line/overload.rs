@@ -62,7 +62,7 @@ pub(crate) fn load_above(found: &Saturation) -> LoadAboveRate {
     }
 }
 
-/// A cost, to tenths of a nanosecond.
+/// A frame's cost: the bed's part, the router's, and both together.
 pub(crate) fn frame_cost(found: &saturation::FrameCost) -> FrameCost {
     FrameCost {
         bed_ns: cost(found.bed_ns),

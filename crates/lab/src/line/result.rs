@@ -13,7 +13,7 @@ use mpps_record::{self as record, LossAbove, RateIs, ResultLine, StandsOn};
 
 /// The lines of a frame size that was not measured, one a goal, and why.
 #[must_use]
-pub fn not_measured(
+pub fn results_not_measured(
     frames: &FrameSpec,
     search: &SearchPlan,
     simulated: bool,

@@ -38,7 +38,7 @@ fn busy_ns(all: &[Window]) -> Vec<Option<u64>> {
 /// A trial's line as a comparison takes it: by the rule of a live trial. Without windows a CPU's share has disturbed times in
 /// it, so it is left out. A frame's cost has them too, but is all that old records tell; a void trial's says nothing.
 #[must_use]
-pub fn block(line: &TrialLine) -> Block {
+pub fn block_of_line(line: &TrialLine) -> Block {
     let recorded = line.windows.as_deref().map(windows);
     let has_windows = recorded.is_some();
     let direction = |way: &record::Direction| Direction {
@@ -240,7 +240,7 @@ mod tests {
         let live = compared(&|trial| saturation::block(trial.clone()));
         // A build's trials are at fixed loads, those of settings at overload.
         for phase in [Phase::Overload, Phase::Fixed] {
-            let recorded = |trial: &Trial| block(&line(trial, phase));
+            let recorded = |trial: &Trial| block_of_line(&line(trial, phase));
             assert_eq!(compared(&recorded), live);
         }
         let more = live.cost_ns.expect("an interval");
@@ -259,7 +259,10 @@ mod tests {
             in_one_state(&turns.collect::<Vec<_>>(), true)
         };
         let live = costs(&|trial| saturation::block(trial.clone()));
-        assert_eq!(costs(&|trial| block(&line(trial, Phase::Overload))), live);
+        assert_eq!(
+            costs(&|trial| block_of_line(&line(trial, Phase::Overload))),
+            live
+        );
         assert!(live.costs.concat().len() > 20, "{live:?}");
     }
 

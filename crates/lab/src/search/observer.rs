@@ -31,10 +31,8 @@ pub trait Observer {
     /// The record could not be written: the job stops.
     fn trial(&mut self, report: &Report<'_>) -> io::Result<()>;
 
-    /// Trials that other jobs of the same run had before.
-    fn told(&self) -> u32 {
-        0
-    }
+    /// The number of the last trial that it got: the next one has the next number, whichever job of the run it is of.
+    fn last_number(&self) -> u32;
 
     /// A frame size begins, for which there is so much time.
     fn size_begins(&mut self, _budget: Option<Span>) {}
@@ -57,22 +55,22 @@ pub struct Judged {
 /// Numbers a job's trials, judges them and hands them to its observer.
 pub struct Trials<'a> {
     observer: &'a mut dyn Observer,
-    told: u32,
+    last_number: u32,
     void: u32,
     stands: StandsOn,
 }
 
 impl<'a> Trials<'a> {
-    /// Begins with trial 1.
+    /// Goes on after the observer's last trial.
     pub fn new(observer: &'a mut dyn Observer) -> Self {
-        Self::after(0, observer)
+        Self::after(observer.last_number(), observer)
     }
 
-    /// Goes on after a job's first `told` trials.
-    pub fn after(told: u32, observer: &'a mut dyn Observer) -> Self {
+    /// Goes on after this number.
+    pub fn after(last_number: u32, observer: &'a mut dyn Observer) -> Self {
         Self {
             observer,
-            told,
+            last_number,
             void: 0,
             stands: StandsOn::default(),
         }
@@ -80,8 +78,8 @@ impl<'a> Trials<'a> {
 
     /// The number of the last trial.
     #[must_use]
-    pub const fn told(&self) -> u32 {
-        self.told
+    pub const fn last_number(&self) -> u32 {
+        self.last_number
     }
 
     /// How many of them were void.
@@ -92,7 +90,7 @@ impl<'a> Trials<'a> {
 
     /// The numbers of these trials, by what they were for.
     #[must_use]
-    pub const fn stands(&self) -> &StandsOn {
+    pub const fn numbers_by_phase(&self) -> &StandsOn {
         &self.stands
     }
 
@@ -113,9 +111,9 @@ impl<'a> Trials<'a> {
         rules: &Rules,
         trial: Trial,
     ) -> Result<Judged, JobError> {
-        self.told += 1;
+        self.last_number += 1;
         let judged = Judged {
-            number: self.told,
+            number: self.last_number,
             verdict: trial.judge(rules),
             trial,
         };
@@ -150,19 +148,23 @@ mod tests {
         fn trial(&mut self, _: &Report<'_>) -> io::Result<()> {
             Ok(())
         }
+
+        fn last_number(&self) -> u32 {
+            7
+        }
     }
 
     #[test]
     fn trials_are_kept_by_their_phase() {
         let (mut nobody, frames) = (Nobody, FrameSpec::parse_list("64").expect("a size"));
-        let mut trials = Trials::after(7, &mut nobody);
+        let mut trials = Trials::new(&mut nobody);
         let offer = Offer::new(Rate::from_fps(1e6), Span::from_millis(1));
         for phase in [Phase::Wire, Phase::Search, Phase::Search, Phase::Gate] {
             let (rules, trial) = Default::default();
             let judged = trials.judged(phase, &frames[0], offer, &rules, trial);
             judged.expect("an observer that takes all");
         }
-        let stands = trials.stands();
+        let stands = trials.numbers_by_phase();
         assert_eq!(stands.overload_trials, [8]);
         assert_eq!(stands.search_trials, [9, 10]);
         assert_eq!(stands.gate_trials, [11]);

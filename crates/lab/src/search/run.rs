@@ -204,6 +204,10 @@ mod tests {
             self.0.push(seen);
             Ok(())
         }
+
+        fn last_number(&self) -> u32 {
+            self.0.last().map_or(0, |&(number, ..)| number)
+        }
     }
 
     #[test]
@@ -311,7 +315,7 @@ mod tests {
         };
         let mut search = Mlr::new(plan).expect("a plan");
         let mut seen = Seen::default();
-        let mut trials = Trials::after(0, &mut seen);
+        let mut trials = Trials::new(&mut seen);
         let state = At {
             round_trip_ns: ROUND_TRIPS_NS[state] as f64,
             work_ns: None,
@@ -383,7 +387,7 @@ mod tests {
                 SimulatedPair::new(frames.clone(), Properties::ideal(Rate::from_fps(capacity)));
             let mut search = Mlr::new(plan(minimum_fps)).expect("a plan");
             let mut seen = Seen::default();
-            let mut trials = Trials::after(0, &mut seen);
+            let mut trials = Trials::new(&mut seen);
             let found = run(
                 &mut pair,
                 &mut search,

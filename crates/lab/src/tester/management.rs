@@ -128,9 +128,11 @@ impl Management {
     fn stop(&mut self) -> mpps_linux::Result<Vec<u64>> {
         self.asker.ending.store(true, Ordering::Release);
         let threads = self.threads.drain(..);
-        threads
+        // All have ended before the first that panicked is told.
+        let ended: Vec<_> = threads
             .map(|thread| task::joined(thread.join(), "a thread of the management path"))
-            .collect()
+            .collect();
+        ended.into_iter().collect()
     }
 }
 

@@ -1,21 +1,26 @@
-//! An observer of jobs that prints each trial and keeps each result.
+//! An observer of jobs that prints each trial and keeps each line.
 
 use super::trials::assert_ledger;
 use mpps_lab::jobs::{Observer, Report, ResultObserver};
 use mpps_method::Verdict;
 use std::io;
 
-/// The results so far.
-pub struct Printed<R = ()>(pub Vec<R>);
+/// The lines so far, and how many trials there were.
+pub struct Printed<L = ()>(pub Vec<L>, u32);
 
-impl<R> Printed<R> {
+impl<L> Printed<L> {
     pub const fn new() -> Self {
-        Self(Vec::new())
+        Self(Vec::new(), 0)
     }
 }
 
-impl<R> Observer for Printed<R> {
+impl<L> Observer for Printed<L> {
+    fn last_number(&self) -> u32 {
+        self.1
+    }
+
     fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
+        self.1 = report.number;
         let latency = |part| report.trial.latency.quantile(part);
         println!(
             "{} {} {}: {}, latency {:?} {:?}, {:?}",
@@ -34,9 +39,9 @@ impl<R> Observer for Printed<R> {
     }
 }
 
-impl<R: Clone> ResultObserver<R> for Printed<R> {
-    fn result(&mut self, result: &R) -> io::Result<()> {
-        self.0.push(result.clone());
+impl<L: Clone> ResultObserver<L> for Printed<L> {
+    fn result(&mut self, line: &L) -> io::Result<()> {
+        self.0.push(line.clone());
         Ok(())
     }
 }

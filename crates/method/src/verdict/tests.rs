@@ -204,6 +204,10 @@ fn the_machine_voids_lossless_and_lossy_trials_alike() {
             stalled.judge(&rules).to_string(),
             "void: 51 % of the trial was disturbed (bound 50 %): CPU 0 stood still or was slow for up to 80 ms"
         );
+        stalled.gaps.push(CpuGap {
+            cpu: 1,
+            longest: Span::from_millis(1),
+        });
         stalled.slow = vec![stall(1, 100, 220)];
         let said = stalled.judge(&rules).to_string();
         assert!(
@@ -225,13 +229,22 @@ fn the_machine_voids_lossless_and_lossy_trials_alike() {
         cpu_use.others = vec![stall(1, 5, 20), stall(1, 30, 35)];
         assert!(!matches!(cpu_use.judge(&rules), Verdict::Void(_)));
 
-        // The program had more of the time, though its longest turn is shorter than the slow time.
-        cpu_use.slow = vec![stall(0, 100, 123)];
+        // What took more of the time names the disturbances, however long one of them was.
         cpu_use.disturbed.time = Span::from_millis(510);
-        let said = cpu_use.judge(&rules).to_string();
+        cpu_use.others = vec![stall(1, 5, 20), stall(1, 30, 45)];
+        let mut said_of = |slow: &[(u64, u64)]| {
+            cpu_use.slow = slow.iter().map(|&(from, to)| stall(0, from, to)).collect();
+            cpu_use.judge(&rules).to_string()
+        };
+        let program = said_of(&[(100, 123)]);
         assert!(
-            said.ends_with("another program (make) had CPU 1 for up to 15 ms"),
-            "{said}"
+            program.ends_with("another program (make) had CPU 1 for up to 15 ms"),
+            "{program}"
+        );
+        let slow = said_of(&[(100, 111), (120, 140)]);
+        assert!(
+            slow.ends_with("CPU 0 stood still or was slow for up to 20 ms"),
+            "{slow}"
         );
     }
 }

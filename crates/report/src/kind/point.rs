@@ -64,10 +64,7 @@ pub fn scale_sentence(points: &[PointLine]) -> String {
 
 fn row(point: &PointLine) -> Vec<String> {
     let ns = point.cost.map(|cost| cost.router_ns);
-    let bound = point
-        .limited_by
-        .as_ref()
-        .is_some_and(|limit| limit != "DUT");
+    let bound = point.is_bound();
     let rate = point.max_forwarding_fps.map(|found| found.median as f64);
     vec![
         point.series.clone(),
@@ -97,10 +94,9 @@ fn one_point(gauges: &mut Gauges, labels: &Labels<'_>, point: &PointLine) {
         ("asked_destinations", &destinations),
     ];
     let labels = with(labels, &more);
-    let is_bound = (point.limited_by.as_ref()).is_some_and(|limit| limit != "DUT");
     gauges.add_interval(
         MAXIMUM,
-        &with(&labels, &[("reads", reads(is_bound))]),
+        &with(&labels, &[("reads", reads(point.is_bound()))]),
         point.max_forwarding_fps.map(Interval::from),
         1.0,
     );

@@ -42,14 +42,12 @@ fn drawn(
     let series = SERIES.into_iter().enumerate().map(|(style, (word, name))| {
         let of_series = points.iter().filter(|point| point.series == word);
         let points = of_series.map(|point| {
-            let bound = point.limited_by.as_deref();
-            let bound = bound.is_some_and(|limit| limit != "DUT");
             let at = count(point) as f64;
             let drawn = value(point).map_or_else(
                 || Point::unknown(at),
                 |found| Point::new(at, found.median).between(found.low, found.high),
             );
-            drawn.bounding(bound).told(words(point))
+            drawn.bounding(point.is_bound()).told(words(point))
         });
         let mut points: Vec<Point> = points.collect();
         points.sort_by(|one, other| one.x().total_cmp(&other.x()));

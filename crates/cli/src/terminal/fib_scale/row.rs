@@ -1,7 +1,7 @@
 //! A point of `mpps fib-scale` as a row.
 
 use crate::terminal::Row;
-use mpps_record::{Doubt, Interval, LimitedBy, PointLine};
+use mpps_record::{Doubt, Interval, PointLine};
 use mpps_report::sentence;
 
 /// One row: a point and a frame size; where several goals were searched for, one a goal.
@@ -70,11 +70,6 @@ impl<'a> ScaleRow<'a> {
     /// Whether nothing is known of the point.
     pub fn is_empty(&self) -> bool {
         self.point.cost.is_none() && self.point.max_forwarding_fps.is_none()
-    }
-
-    /// Whether the router was at its limit.
-    pub fn is_the_duts(&self) -> bool {
-        self.limited_by() == LimitedBy::Dut.as_str()
     }
 
     /// What limits the maximum forwarding rate.

@@ -7,7 +7,7 @@ use crate::recorder::Recorder;
 use crate::scratch::Scratch;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::jobs::compare::Forwards;
-use mpps_lab::line::block;
+use mpps_lab::line::block_of_line;
 use mpps_lab::{interrupt, program};
 use mpps_method::compare::Turn;
 use mpps_method::saturation::Block;
@@ -206,7 +206,7 @@ fn found(load: &LoadLine, trials: &[TrialLine]) -> Option<Found> {
     let line = trials.iter().find(|line| line.trial == found.trial)?;
     Some(Found {
         trial: found.trial,
-        block: block(line),
+        block: block_of_line(line),
         forwarding_fps: found.forwarding_fps?,
         lost: found.lost_nic_ring_frames + found.lost_inside_frames,
     })

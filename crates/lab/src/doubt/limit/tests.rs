@@ -303,21 +303,24 @@ fn the_router_limits_only_where_that_was_seen() {
 
 #[test]
 fn overload_alone_tells_a_limit_by_busy_time() {
-    let limit = |offered, busy| overload_limit(false, &saturated(offered, busy));
+    let limit = |offered, busy| overload_limit(false, &saturated(offered, busy), None);
     assert_eq!(limit(2e6, 0.95), Some(LimitedBy::Dut));
     assert_eq!(limit(2e6, 0.94), Some(LimitedBy::Disturbed));
     assert_eq!(limit(1e6, 1.0), Some(LimitedBy::Tester));
-    let shared = overload_limit(true, &saturated(2e6, 0.95));
+    let shared = overload_limit(true, &saturated(2e6, 0.95), None);
     assert_eq!(shared, Some(LimitedBy::SharedCpu));
-    assert_eq!(overload_limit(false, &Saturated::default()), None);
+    assert_eq!(overload_limit(false, &Saturated::default(), None), None);
     // Nobody saw how busy it was. On disturbed windows alone nothing is known.
     let mut unseen = saturated(2e6, 0.95);
     let at_most = unseen.at_most.as_mut().expect("overload");
     at_most.busy = None;
-    assert_eq!(overload_limit(false, &unseen), Some(LimitedBy::Dut));
+    assert_eq!(overload_limit(false, &unseen, None), Some(LimitedBy::Dut));
     let at_most = unseen.at_most.as_mut().expect("overload");
     at_most.only_disturbed = true;
-    assert_eq!(overload_limit(false, &unseen), Some(LimitedBy::Disturbed));
+    assert_eq!(
+        overload_limit(false, &unseen, None),
+        Some(LimitedBy::Disturbed)
+    );
 }
 
 /// Three of the five seconds that the goal asks for lost frames in the state of the trial that passed.

@@ -21,12 +21,13 @@ const MUCH_LOCKED: f64 = 0.25;
 
 pub(super) fn limited_by(found: &Saturated, tester: &Tester<'_>) -> LimitedBy {
     let overload = saturation::Saturated {
-        at_most: Saturation::from_all_windows(&found.blocks),
+        at_little_more: Saturation::from_all_windows(&found.blocks),
         overloaded: found.lost,
+        lost_inside_share: found.lost_inside_share,
         ..saturation::Saturated::default()
     };
     let cpus_shared = tester.bed.plan().cpus.shared();
-    overload_limit(cpus_shared, &overload).unwrap_or(LimitedBy::Disturbed)
+    overload_limit(cpus_shared, &overload, None).unwrap_or(LimitedBy::Disturbed)
 }
 
 /// One sentence: what limits. Where no wire tells the router's part of each stage, its hottest stage and function as well.

@@ -7,6 +7,7 @@ use crate::line::interval;
 use crate::search::saturation::block;
 use mpps_method::distance::At;
 use mpps_method::interval::Interval;
+use mpps_method::ledger::Ledger;
 use mpps_method::limit::BUSY;
 use mpps_method::saturation::{Block, Saturation};
 use mpps_method::stage::student;
@@ -21,21 +22,26 @@ pub(super) struct Saturated {
     pub tried: Vec<Tried>,
     /// Frames were lost in the router or in its ring.
     pub lost: bool,
+    /// Of the frames that its ring took, the share that it lost.
+    pub lost_inside_share: f64,
 }
 
 impl Saturated {
     pub fn new(sampled: &[Profiled]) -> Result<Self, JobError> {
         let load = load_of(sampled).filter(|load| !load.stages.is_empty());
+        let ledgers = || sampled.iter().map(|one| one.judged.trial.ledger());
+        let sum = |frames: fn(&Ledger) -> u64| {
+            ledgers().map(|ledger| frames(&ledger) as f64).sum::<f64>()
+        };
         Ok(Self {
             load: load.ok_or(JobError::NoSamples {
                 trials: sampled.len(),
             })?,
             blocks: blocks(sampled),
             tried: Vec::new(),
-            lost: sampled.iter().any(|one| {
-                let ledger = one.judged.trial.ledger();
-                ledger.lost_nic_ring + ledger.lost_in_dut > 0
-            }),
+            lost: ledgers().any(|ledger| ledger.lost_nic_ring + ledger.lost_in_dut > 0),
+            lost_inside_share: sum(|ledger| ledger.lost_in_dut)
+                / sum(|ledger| ledger.nic_accepted).max(1.0),
         })
     }
 }

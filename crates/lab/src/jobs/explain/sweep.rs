@@ -114,16 +114,14 @@ pub fn measure(
     }
     order.extend(order.first().copied());
     let mut scale = plan.scale.as_ref().map(|plan| Scale::new(bed, plan));
-    let mut told = observer.told();
     for _ in 0..PASSES_MAX {
         for &(_, step) in &order {
             if kept.as_ref().is_some_and(|error| !error.is_of_one_size()) {
                 break;
             }
             observer.turn_begins(&step.name(plan.axis));
-            let mut trials = Trials::after(told, &mut *observer);
+            let mut trials = Trials::new(&mut *observer);
             let measured = measure_step(bed, plan, step, scale.as_mut(), &mut swept, &mut trials);
-            told = trials.told();
             if let Err(error) = measured
                 && keep(&mut kept, error).is_break()
             {

@@ -24,6 +24,10 @@ impl Observer for Seen {
             false => Ok(()),
         }
     }
+
+    fn last_number(&self) -> u32 {
+        self.trials
+    }
 }
 
 impl ResultObserver<CurveLine> for Seen {
