@@ -292,7 +292,6 @@ fn a_tester_killed_at_random_leaves_nothing() {
         objects.assert_freed(&when);
     }
     assert_eq!(network_settings(), settings);
-    println!("of {MOMENTS} runs {reverted} left a bed, {attached} had a tester");
     assert!(reverted > 2, "only {reverted} of {MOMENTS} left a bed");
     assert!(attached > 1, "only {attached} of {MOMENTS} had a tester");
 }

@@ -234,7 +234,6 @@ fn killed_at_random_moments_it_is_put_back() {
             "seed {seed}, moment {moment}: {after_ns} ns"
         );
     }
-    println!("of {MOMENTS} runs {reverted} left anything");
     assert!(reverted > 2, "only {reverted} of {MOMENTS} left anything");
 }
 
