@@ -37,7 +37,7 @@ pub const fn verdict(verdict: &Verdict) -> record::Verdict {
 
 /// The word for a limit.
 #[must_use]
-pub const fn limited_by(limit: method::LimitedBy) -> LimitedBy {
+pub(crate) const fn limited_by(limit: method::LimitedBy) -> LimitedBy {
     match limit {
         method::LimitedBy::Tester => LimitedBy::Tester,
         method::LimitedBy::Link => LimitedBy::Link,
@@ -71,7 +71,7 @@ pub fn doubt(doubt: &Doubt) -> record::Doubt {
 
 /// The buckets that hold any frames.
 #[must_use]
-pub fn buckets(counted: &Histogram) -> record::Histogram {
+pub(crate) fn buckets(counted: &Histogram) -> record::Histogram {
     let buckets = counted.counts().iter().enumerate();
     let filled = buckets.filter(|(_, frames)| **frames > 0);
     let pairs = filled.map(|(bucket, frames)| (histogram::upper(bucket), *frames));
@@ -86,31 +86,31 @@ pub fn whole_fps(rate: Rate) -> u64 {
 
 /// As it is.
 #[must_use]
-pub fn interval(Interval { low, middle, high }: Interval) -> record::Interval<f64> {
+pub(crate) fn interval(Interval { low, middle, high }: Interval) -> record::Interval<f64> {
     [low, middle, high].into()
 }
 
 /// A cost, to tenths of a nanosecond.
 #[must_use]
-pub fn cost(Interval { low, middle, high }: Interval) -> record::Interval<f64> {
+pub(crate) fn cost(Interval { low, middle, high }: Interval) -> record::Interval<f64> {
     [low, middle, high].map(tenths).into()
 }
 
 /// To tenths of a nanosecond.
 #[must_use]
-pub fn tenths(ns: f64) -> f64 {
+pub(crate) fn tenths(ns: f64) -> f64 {
     (ns * 10.0).round() / 10.0
 }
 
 /// Rates in whole frames/s.
 #[must_use]
-pub fn rates(Interval { low, middle, high }: Interval) -> record::Interval<u64> {
+pub(crate) fn rates(Interval { low, middle, high }: Interval) -> record::Interval<u64> {
     [low, middle, high].map(|fps| fps.round() as u64).into()
 }
 
 /// What pairs say of two variants.
 #[must_use]
-pub fn difference(compared: &Compared, measure: Measure) -> Difference {
+pub(crate) fn difference(compared: &Compared, measure: Measure) -> Difference {
     Difference {
         finding: match compared.finding {
             Finding::Different => record::Finding::Different,

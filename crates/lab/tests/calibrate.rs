@@ -80,17 +80,12 @@ const ATTEMPTS: u32 = 5;
 /// A row that the machine disturbed says so and proves nothing; every other has to hold.
 fn assert_found(bed: &Bed, traffic: &Traffic, fault: FaultKind) {
     for attempt in 1..=ATTEMPTS {
-        let calibrated = calibrate::calibrate(
-            bed,
-            traffic,
-            &[fault],
-            &mut Printed::<CalibrationLine>::new(),
-        );
-        if let Some(error) = calibrated.ended {
+        let mut found = Printed::<CalibrationLine>::new();
+        if let Some(error) = calibrate::calibrate(bed, traffic, &[fault], &mut found) {
             panic!("{fault:?}: {error}");
         }
-        let [row] = &calibrated.rows[..] else {
-            panic!("one fault, one row: {:?}", calibrated.rows);
+        let [row] = &found.0[..] else {
+            panic!("one fault, one row: {:?}", found.0);
         };
         println!("{row:?}");
         if let Some(why) = &row.disturbed {

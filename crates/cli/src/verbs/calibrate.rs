@@ -43,7 +43,7 @@ impl Measure for CalibrationPlan {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let found = calibrate(place.bed()?, &self.traffic, &self.faults, recorder);
-        ended(found.ended)
+        let error = calibrate(place.bed()?, &self.traffic, &self.faults, recorder);
+        ended(error)
     }
 }

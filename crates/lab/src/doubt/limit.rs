@@ -225,7 +225,7 @@ pub(super) fn forwarding_limit(
 
 /// The same in the words of a search. A router with CPU time left counts as disturbed.
 #[must_use]
-pub fn overload_limit(
+pub(crate) fn overload_limit(
     cpus_shared: bool,
     saturated: &Saturated,
     limited_by: Option<LimitedBy>,

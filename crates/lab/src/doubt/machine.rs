@@ -184,7 +184,7 @@ fn distance_changed(overload: Option<At>, trial: Option<At>) -> Option<Doubt> {
             ("fixed work on the router's CPU took", before, after)
         }
         _ => (
-            "a cache line's round trip between the CPUs took",
+            "the CPU distance was",
             overload.round_trip_ns,
             trial.round_trip_ns,
         ),

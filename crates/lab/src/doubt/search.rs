@@ -135,7 +135,7 @@ fn out_of_trials(searched: &Searched) -> Option<Doubt> {
     Some(Doubt {
         name: "out-of-trials",
         weight: Weight::Unsure(0),
-        seen: format!("the search ran out of trials or time: {how}"),
+        seen: format!("the search ended early: {how}"),
         why: "The rate is known no better than that.",
         next: "Use a larger --trials-at-most, a longer --budget, or --preset csit.",
     })

@@ -33,15 +33,6 @@ impl Ruler {
     }
 }
 
-/// What a calibration came to.
-#[derive(Debug)]
-pub struct Calibrated {
-    /// A row for each fault, up to what ended it.
-    pub rows: Vec<CalibrationLine>,
-    /// What ended it early.
-    pub ended: Option<JobError>,
-}
-
 /// What is planted; a row each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
@@ -151,31 +142,28 @@ fn raise<'a>(bed: &'a Bed, traffic: &Traffic) -> Result<Tester<'a>, JobError> {
 }
 
 /// Calibrates the meter on this bed, by these faults. A fault that the machine disturbed is a row that says so; each row
-/// goes to the observer as soon as it is known.
+/// goes to the observer as soon as it is known. Returns what ended it early.
 #[must_use]
 pub fn calibrate(
     bed: &Bed,
     traffic: &Traffic,
     faults: &[FaultKind],
     observer: &mut dyn ResultObserver<CalibrationLine>,
-) -> Calibrated {
-    let (mut rows, tester) = (Vec::new(), None);
+) -> Option<JobError> {
     let mut place = Place {
         bed,
         traffic,
-        tester,
+        tester: None,
     };
     let mut next = |fault: FaultKind| {
         let found = fault.found(&mut place, &mut Trials::new(&mut *observer));
-        keep(&mut rows, fault.ruler(bed, traffic), found, observer)
+        keep(fault.ruler(bed, traffic), found, observer)
     };
-    let ended = faults.iter().try_for_each(|&fault| next(fault)).err();
-    Calibrated { rows, ended }
+    faults.iter().try_for_each(|&fault| next(fault)).err()
 }
 
 /// One fault after the other: what disturbed this one takes no other's row away.
 fn keep(
-    rows: &mut Vec<CalibrationLine>,
     ruler: Ruler,
     found: Result<CalibrationLine, JobError>,
     observer: &mut dyn ResultObserver<CalibrationLine>,
@@ -187,9 +175,7 @@ fn keep(
         },
         found => found?,
     };
-    let told = observer.result(&row).map_err(JobError::Record);
-    rows.push(row);
-    told
+    observer.result(&row).map_err(JobError::Record)
 }
 
 /// One undisturbed trial with the fault in place.
@@ -247,23 +233,22 @@ mod tests {
 
     #[test]
     fn a_disturbed_row_says_so_and_takes_no_other_away() {
-        let (mut rows, mut kept) = (Vec::new(), Kept::default());
+        let mut kept = Kept::default();
         let found = [
             Ok(DELAY.row(20_000.0, 19_000.0)),
             Err(JobError::AllVoid { trials: 10 }),
             Ok(DELAY.row(20_000.0, 30_000.0)),
         ];
         for found in found {
-            keep(&mut rows, DELAY, found, &mut kept).expect("goes on");
+            keep(DELAY, found, &mut kept).expect("goes on");
         }
-        let holds: Vec<bool> = rows.iter().map(|row| row.holds).collect();
+        let holds: Vec<bool> = kept.0.iter().map(|row| row.holds).collect();
         assert_eq!(holds, [true, false, false]);
-        let disturbed: Vec<bool> = rows.iter().map(|row| row.disturbed.is_some()).collect();
+        let disturbed: Vec<bool> = kept.0.iter().map(|row| row.disturbed.is_some()).collect();
         assert_eq!(disturbed, [false, true, false]);
-        assert_eq!(kept.0.len(), 3, "each row is told as soon as it is known");
         let broken = Err(JobError::Tester(crate::tester::TesterError::Interrupted));
-        let ended = keep(&mut rows, DELAY, broken, &mut kept).expect_err("an end");
+        let ended = keep(DELAY, broken, &mut kept).expect_err("an end");
         assert!(ended.is_interrupt());
-        assert_eq!(rows.len(), 3);
+        assert_eq!(kept.0.len(), 3);
     }
 }

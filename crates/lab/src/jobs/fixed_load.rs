@@ -172,7 +172,7 @@ fn offer(
     measurer: &mut impl Offers,
     plan: &FixedLoadPlan,
     load: Load,
-    told: &mut Trials<'_>,
+    observed: &mut Trials<'_>,
 ) -> Result<LoadLine, JobError> {
     let rate = match load {
         Load::At(rate) => rate,
@@ -181,7 +181,7 @@ fn offer(
     let offer = Offer::new(rate, plan.time);
     let (mut trials, mut tried) = (Vec::new(), Vec::new());
     for _ in 0..plan.trials {
-        let (judged, disturbed) = repeat(measurer, load, offer, Phase::Fixed, told)?;
+        let (judged, disturbed) = repeat(measurer, load, offer, Phase::Fixed, observed)?;
         trials.push(load_trial(&judged, disturbed));
         tried.push((judged.trial, judged.verdict));
     }
@@ -191,7 +191,7 @@ fn offer(
     };
     let through_wire = wire
         .as_ref()
-        .map(|_| repeat(measurer, load, offer, Phase::Wire, told));
+        .map(|_| repeat(measurer, load, offer, Phase::Wire, observed));
     let through_wire = through_wire.transpose()?;
     drop(wire);
     let program = match &through_wire {
@@ -254,7 +254,7 @@ fn repeat(
     load: Load,
     offer: Offer,
     phase: Phase,
-    told: &mut Trials<'_>,
+    observed: &mut Trials<'_>,
 ) -> Result<(Judged, u32), JobError> {
     repeat_void(|| {
         let trial = match load {
@@ -267,7 +267,7 @@ fn repeat(
             }
         };
         let offered = offer_of(&trial);
-        measurer.judge(phase, offered, trial, told)
+        measurer.judge(phase, offered, trial, observed)
     })
 }
 

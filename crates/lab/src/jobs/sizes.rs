@@ -107,7 +107,7 @@ impl SearchedRate {
     ///
     /// # Errors
     /// It found no rate without loss.
-    pub fn from_findings(findings: &[Finding]) -> Result<Self, JobError> {
+    pub(super) fn from_findings(findings: &[Finding]) -> Result<Self, JobError> {
         let first = findings.first().ok_or(JobError::NoThroughput)?;
         let rate = match first.outcome {
             Outcome::Found { lossless, .. } => lossless,

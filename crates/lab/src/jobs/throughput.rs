@@ -113,8 +113,8 @@ fn each_size(
             Err(error) if error.is_of_one_size() => {
                 let why = error.to_string();
                 let lines = line::results_not_measured(frames, &plan.search, simulated, &why);
-                let told = Some(error).filter(|error| !error.is_disturbance());
-                (lines, told)
+                let kept = Some(error).filter(|error| !error.is_disturbance());
+                (lines, kept)
             }
             Err(error) => (Vec::new(), Some(error)),
         }

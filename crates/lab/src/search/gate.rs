@@ -49,7 +49,7 @@ fn rules(measurer: &dyn Measurer, offer: &Offer) -> Rules {
 pub fn pass(
     measurer: &mut dyn Measurer,
     highest: Rate,
-    told: &mut Trials<'_>,
+    observed: &mut Trials<'_>,
 ) -> Result<Gated, JobError> {
     let mut gate = Gate::below(highest);
     let mut trials = Vec::new();
@@ -57,7 +57,7 @@ pub fn pass(
         let trial = measurer.trial(&offer)?;
         let rules = rules(measurer, &offer);
         let Judged { trial, verdict, .. } =
-            told.judged(Phase::Gate, measurer.frames(), offer, &rules, trial)?;
+            observed.judged(Phase::Gate, measurer.frames(), offer, &rules, trial)?;
         gate.learn(&trial, &verdict);
         trials.push((trial, verdict));
     }
