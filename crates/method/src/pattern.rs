@@ -17,7 +17,7 @@ use std::ops::Range;
 /// Runs kept one by one; the rest is in the histogram.
 pub const RUNS_KEPT: usize = 100;
 /// Parts of a trial for [`Losses::dispersion`].
-pub(crate) const HUNDREDTHS: usize = 100;
+pub const HUNDREDTHS: usize = 100;
 /// Runs closer than this belong to one episode ...
 const EPISODE_GAP: Span = Span::from_millis(1);
 /// ... and so do those with fewer frames between them than one NAPI poll takes at once (NAPI_POLL_WEIGHT).
