@@ -127,6 +127,20 @@ fn each_point_states_cost_routes_and_destinations() {
 }
 
 #[test]
+fn a_maximum_of_a_shared_cpu_is_no_bound() {
+    for (limit, is_bound) in [
+        ("DUT", false),
+        ("shared CPU", false),
+        ("tester", true),
+        ("disturbed", true),
+    ] {
+        let points = [measured(point("routes", 1_000, 1), 600.0, 1.0, limit)];
+        let text = fib_scale(&ScaleRow::each(&points), Some(&scale(1, false)));
+        assert_eq!(text.contains(">= 999"), is_bound, "{limit}: {text}");
+    }
+}
+
+#[test]
 fn a_search_adds_the_rate_without_loss() {
     let text = fib_scale(&ScaleRow::each(&points()), Some(&scale(1, true)));
     assert!(text.contains("by one next hop,"), "{text}");
