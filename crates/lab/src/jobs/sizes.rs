@@ -187,6 +187,38 @@ pub(super) fn undisturbed_maximum(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jobs::{Observer, Report};
+    use std::io;
+
+    /// Its disk is full: it takes each line, and writes none.
+    #[derive(Default)]
+    struct Full(Vec<u32>);
+
+    impl Observer for Full {
+        fn trial(&mut self, _: &Report<'_>) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn last_number(&self) -> u32 {
+            0
+        }
+    }
+
+    impl ResultObserver<u32> for Full {
+        fn result(&mut self, line: &u32) -> io::Result<()> {
+            self.0.push(*line);
+            Err(io::ErrorKind::StorageFull.into())
+        }
+    }
+
+    #[test]
+    fn each_line_of_a_size_is_told_on_a_full_disk() {
+        let sizes = FrameSpec::parse_list("64,128").expect("sizes");
+        let mut full = Full::default();
+        let ended = each_size(&sizes, None, &mut full, |_, _| (vec![1, 2, 3], None));
+        assert!(matches!(ended, Some(JobError::Record(_))), "{ended:?}");
+        assert_eq!(full.0, [1, 2, 3], "and no further size");
+    }
 
     #[test]
     fn a_disturbed_maximum_is_measured_again() {
