@@ -4,7 +4,7 @@ use crate::support;
 use crate::support::printed::Printed;
 use crate::support::trials::frames;
 use mpps_lab::jobs::throughput::{self, ThroughputPlan};
-use mpps_lab::jobs::{Observer, Report, ResultObserver};
+use mpps_lab::jobs::{Observer, Place, Report, ResultObserver};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
 use mpps_method::{Rate, Trial};
@@ -44,7 +44,7 @@ fn finding(setup: &str, plan: &ThroughputPlan) -> Option<(ResultLine, Vec<Trial>
         printed: Printed::new(),
         trials: Vec::new(),
     };
-    if let (Some(error), _) = throughput::measure(&bed, plan, &mut kept) {
+    if let (Some(error), _) = throughput::measure(Place::Bed(&bed), plan, &mut kept) {
         assert!(error.is_disturbance(), "{error}");
     }
     let line = kept.printed.0.pop()?;

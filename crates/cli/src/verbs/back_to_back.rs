@@ -17,8 +17,5 @@ pub fn run(args: &BurstArgs) -> Result<Exit> {
 }
 
 measure_sizes!(BurstPlan, Job::burst, |plan, place, recorder| {
-    Ok(match place {
-        Place::Bed(bed) => back_to_back::measure(bed, plan, recorder),
-        Place::Simulated(pair) => back_to_back::simulate(pair, plan, recorder),
-    })
+    Ok(back_to_back::measure(place, plan, recorder))
 });

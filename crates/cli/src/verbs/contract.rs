@@ -2,35 +2,13 @@
 
 use crate::record::Job;
 use crate::recorder::Recorder;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::jobs::JobError;
+pub use mpps_lab::jobs::Place;
 use mpps_lab::jobs::fib_scale::Point;
 use mpps_lab::traffic::Traffic;
-use mpps_method::simulate::Properties;
 use mpps_record::{ResultLine, Run};
-
-/// Where a job is run.
-#[derive(Clone, Copy)]
-pub enum Place<'a> {
-    /// On a bed.
-    Bed(&'a Bed),
-    /// On a simulated pair.
-    Simulated(Properties),
-}
-
-impl<'a> Place<'a> {
-    /// The bed, for a job that cannot be simulated.
-    ///
-    /// # Errors
-    /// There is none.
-    pub fn bed(self) -> Result<&'a Bed> {
-        match self {
-            Self::Bed(bed) => Ok(bed),
-            Self::Simulated(_) => bail!("a simulated pair has no bed"),
-        }
-    }
-}
 
 /// What is a verb's own.
 pub trait Measure {

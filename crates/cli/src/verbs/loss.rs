@@ -23,10 +23,7 @@ pub fn run(args: &LossArgs) -> Result<Exit> {
 }
 
 measure_sizes!(LossPlan, Job::loss, |plan, place, recorder| {
-    Ok(match place {
-        Place::Bed(bed) => loss::measure(bed, plan, recorder),
-        Place::Simulated(pair) => loss::simulate(pair, plan, recorder),
-    })
+    Ok(loss::measure(place, plan, recorder))
 });
 
 measure_sizes!(LastingPlan, Job::lasting, |plan, place, recorder| {

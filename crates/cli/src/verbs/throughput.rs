@@ -34,10 +34,7 @@ impl Measure for Throughput {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let (error, found) = match place {
-            Place::Bed(bed) => throughput::measure(bed, &self.measurement, recorder),
-            Place::Simulated(pair) => throughput::simulate(pair, &self.measurement, recorder),
-        };
+        let (error, found) = throughput::measure(place, &self.measurement, recorder);
         recorder.found(found);
         ended(error)
     }

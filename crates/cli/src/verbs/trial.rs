@@ -32,9 +32,6 @@ impl Measure for FixedLoadPlan {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        ended(match place {
-            Place::Bed(bed) => fixed_load::measure(bed, self, recorder),
-            Place::Simulated(pair) => fixed_load::simulate(pair, self, recorder),
-        })
+        ended(fixed_load::measure(place, self, recorder))
     }
 }

@@ -5,16 +5,13 @@
 //! calibration of the meter, not a finding.
 
 use super::sizes;
-use super::throughput::{ThroughputPlan, saturate};
-use super::{JobError, Judged, Phase, ResultObserver, Trials};
-use crate::bed::Bed;
+use super::throughput::{ThroughputPlan, after_overload};
+use super::{JobError, Judged, Phase, Place, ResultObserver, Trials};
 use crate::clock::Deadline;
 use crate::doubt::{self, Doubt, Weight};
 use crate::line::{doubts, whole_fps};
 use crate::search::measurer::Measurer;
-use crate::search::saturation::{self, Saturated};
-use crate::search::simulated::SimulatedPair;
-use mpps_method::simulate::Properties;
+use crate::search::saturation::Saturated;
 use mpps_method::{Offer, Rate, Span, Trial, Verdict, statistics};
 use mpps_record::{BurstLine, BurstSearch, BurstSum};
 
@@ -40,30 +37,19 @@ pub struct BurstPlan {
     pub repeats: u32,
 }
 
-/// Measures one frame size after the other on the bed, and tells each; returns what ended the run, or a size.
+/// Measures one frame size after the other, and tells each; returns what ended the run, or a size.
 pub fn measure(
-    bed: &Bed,
+    place: Place<'_>,
     plan: &BurstPlan,
     observer: &mut dyn ResultObserver<BurstLine>,
 ) -> Option<JobError> {
     let measurement = &plan.measurement;
     sizes::fill_each(measurement, observer, |frames, line, trials| {
-        let deadline = Deadline::after(measurement.budget);
-        let (mut tester, saturated) = saturate(bed, measurement, frames, |_| Ok(()), trials)?;
-        search_size(&mut tester, &saturated, plan, deadline, line, trials)
-    })
-}
-
-/// The same on a simulated pair, whose bursts take no time.
-pub fn simulate(
-    router: Properties,
-    plan: &BurstPlan,
-    observer: &mut dyn ResultObserver<BurstLine>,
-) -> Option<JobError> {
-    sizes::fill_each(&plan.measurement, observer, |frames, line, trials| {
-        let mut pair = SimulatedPair::new(frames.clone(), router);
-        let saturated = saturation::simulate(&router);
-        search_size(&mut pair, &saturated, plan, Deadline::NEVER, line, trials)
+        let searches =
+            |measurer: &mut dyn Measurer, saturated, deadline, trials: &mut Trials<'_>| {
+                search_size(measurer, &saturated, plan, deadline, line, trials)
+            };
+        after_overload(place, measurement, frames, trials, searches)
     })
 }
 

@@ -3,18 +3,15 @@
 
 use super::sizes::repeat_void;
 use super::throughput::{self, first_burst};
-use super::{JobError, Judged, Phase, ResultObserver, Trials, keep, on_ports};
+use super::{JobError, Judged, Phase, Place, ResultObserver, Trials, keep, on_ports};
 use crate::bed::Bed;
 use crate::doubt;
 use crate::line;
-use crate::search::exit_program::{self, ExitProgram};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, SENDER_MAX};
 use crate::search::simulated::SimulatedPair;
-use crate::tester::{PortKind, ReceiverPlace, Tester, TesterError, Wire};
+use crate::tester::{PortKind, ReceiverPlace, TesterError};
 use crate::traffic::Traffic;
-use crate::trial;
-use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, Offer, Rate, Span, Trial};
 use mpps_record::doubts::WORK_ELSEWHERE;
 use mpps_record::{LoadLine, LoadTrial, Other};
@@ -75,78 +72,24 @@ impl FixedLoadPlan {
 /// Offers every load for every frame size, on a tester as throughput's; the observer gets each load as soon as it is
 /// measured. A size that fails takes no other's away. Returns what ended the run, or else a size.
 pub fn measure(
-    bed: &Bed,
+    place: Place<'_>,
     plan: &FixedLoadPlan,
     observer: &mut dyn ResultObserver<LoadLine>,
 ) -> Option<JobError> {
     let frames_max = SENDER_MAX.frames_in(plan.time).max(FIRST_BURST);
-    each_size(plan, observer, |frames| {
-        let traffic = plan.traffic.with_frames(frames);
-        let raised = throughput::raise(bed, &traffic, frames_max, plan.receiver, first_burst);
-        raised.map(|(tester, _)| tester)
-    })
-}
-
-/// The same on a simulated pair, whose trials take no time.
-pub fn simulate(
-    router: Properties,
-    plan: &FixedLoadPlan,
-    observer: &mut dyn ResultObserver<LoadLine>,
-) -> Option<JobError> {
-    each_size(plan, observer, |frames| {
-        Ok(SimulatedPair::new(frames.clone(), router))
-    })
-}
-
-/// Who offers a load.
-trait Offers: Measurer {
-    /// A trial just as long as the offer: here the load is what is asked for, not a verdict.
-    fn once(&mut self, offer: &Offer) -> Result<Trial, TesterError>;
-
-    /// A wire in place of the router, where one can be laid.
-    fn wire(&self) -> Result<Option<Wire>, TesterError>;
-
-    /// The receiver's program at the exit, timed at this load.
-    fn exit_program(&mut self, load: Rate) -> Result<Option<ExitProgram>, TesterError>;
-}
-
-impl Offers for Tester<'_> {
-    fn once(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
-        trial::run(self, offer)
-    }
-
-    fn wire(&self) -> Result<Option<Wire>, TesterError> {
-        Wire::lay(self.bed, &self.ways())
-    }
-
-    fn exit_program(&mut self, load: Rate) -> Result<Option<ExitProgram>, TesterError> {
-        exit_program::measure(self, [load, load], None)
-    }
-}
-
-impl Offers for SimulatedPair {
-    fn once(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
-        self.trial(offer)
-    }
-
-    fn wire(&self) -> Result<Option<Wire>, TesterError> {
-        Ok(None)
-    }
-
-    fn exit_program(&mut self, _: Rate) -> Result<Option<ExitProgram>, TesterError> {
-        Ok(None)
-    }
-}
-
-fn each_size<M: Offers>(
-    plan: &FixedLoadPlan,
-    observer: &mut dyn ResultObserver<LoadLine>,
-    raise: impl Fn(&FrameSpec) -> Result<M, JobError>,
-) -> Option<JobError> {
     let mut error = None;
     for frames in &plan.sizes {
-        let ended =
-            raise(frames).and_then(|mut measurer| measure_size(&mut measurer, plan, observer));
+        let ended = match place {
+            Place::Bed(bed) => {
+                let traffic = plan.traffic.with_frames(frames);
+                throughput::raise(bed, &traffic, frames_max, plan.receiver, first_burst)
+                    .and_then(|(mut tester, _)| measure_size(&mut tester, plan, observer))
+            }
+            Place::Simulated(router) => {
+                let mut pair = SimulatedPair::new(frames.clone(), router);
+                measure_size(&mut pair, plan, observer)
+            }
+        };
         let ended = ended.err();
         if ended.is_some_and(|ended| keep(&mut error, ended).is_break()) {
             break;
@@ -156,7 +99,7 @@ fn each_size<M: Offers>(
 }
 
 fn measure_size(
-    measurer: &mut impl Offers,
+    measurer: &mut dyn Measurer,
     plan: &FixedLoadPlan,
     observer: &mut dyn ResultObserver<LoadLine>,
 ) -> Result<(), JobError> {
@@ -169,7 +112,7 @@ fn measure_size(
 
 /// All trials at one load, and one through a wire in the DUT's place where the plan has it.
 fn offer(
-    measurer: &mut impl Offers,
+    measurer: &mut dyn Measurer,
     plan: &FixedLoadPlan,
     load: Load,
     observed: &mut Trials<'_>,
@@ -250,7 +193,7 @@ pub fn load_trial(judged: &Judged, disturbed: u32) -> LoadTrial {
 
 /// One trial, again while the machine disturbs it. Loss is no reason to repeat.
 fn repeat(
-    measurer: &mut impl Offers,
+    measurer: &mut dyn Measurer,
     load: Load,
     offer: Offer,
     phase: Phase,
@@ -258,7 +201,7 @@ fn repeat(
 ) -> Result<(Judged, u32), JobError> {
     repeat_void(|| {
         let trial = match load {
-            Load::At(_) => measurer.once(&offer)?,
+            Load::At(_) => measurer.trial_once(&offer)?,
             Load::Max => {
                 let frames = offer.rate.frames_in(offer.duration).max(1);
                 let trial = measurer.burst(frames)?;

@@ -2,18 +2,14 @@
 //! in a row lose nothing.
 
 use super::sizes;
-use super::throughput::{ThroughputPlan, saturate};
-use super::{JobError, Judged, Phase, ResultObserver, Trials};
-use crate::bed::Bed;
+use super::throughput::{ThroughputPlan, after_overload};
+use super::{JobError, Judged, Phase, Place, ResultObserver, Trials};
 use crate::clock::Deadline;
 use crate::doubt::{self, Series};
 use crate::line::{self, whole_fps};
 use crate::search::link;
 use crate::search::measurer::Measurer;
-use crate::search::saturation::{self, Saturated};
-use crate::search::simulated::SimulatedPair;
-use crate::tester::Tester;
-use mpps_method::simulate::Properties;
+use crate::search::saturation::Saturated;
 use mpps_method::{Ceiling, LimitedBy, Offer, Rate, Span, Trial, Verdict};
 use mpps_record::known::SeriesEnd;
 use mpps_record::{CurveLine, CurvePoint, Measured};
@@ -46,45 +42,26 @@ impl LossPlan {
     }
 }
 
-/// Measures one frame size after the other on the bed, and tells each curve; returns what ended the run, or a size.
+/// Measures one frame size after the other, and tells each curve; returns what ended the run, or a size.
 pub fn measure(
-    bed: &Bed,
+    place: Place<'_>,
     plan: &LossPlan,
     observer: &mut dyn ResultObserver<CurveLine>,
 ) -> Option<JobError> {
     let measurement = &plan.measurement;
     sizes::fill_each(measurement, observer, |frames, curve, trials| {
-        begin(curve, plan);
-        let deadline = Deadline::after(measurement.budget);
-        let nothing = |_: &mut Tester<'_>| Ok(());
-        let raised = saturate(bed, measurement, frames, nothing, trials);
-        curve.overload_trials = trials.numbers_by_phase().overload_trials.clone();
-        let (mut tester, saturated) = raised?;
-        tester.warm_up = measurement.warm_up;
-        descend(curve, &mut tester, plan, &saturated, deadline, trials)
+        curve.step_share = plan.step;
+        curve.trial_ns = plan.time().as_nanos();
+        curve.end = SeriesEnd::CutShort.into();
+        curve.simulated = place.is_simulated();
+        let series = |measurer: &mut dyn Measurer, saturated, deadline, trials: &mut Trials<'_>| {
+            descend(curve, measurer, plan, &saturated, deadline, trials)
+        };
+        let ended = after_overload(place, measurement, frames, trials, series);
+        let numbers = trials.numbers_by_phase();
+        curve.overload_trials.clone_from(&numbers.overload_trials);
+        ended
     })
-}
-
-/// The same on a simulated pair, whose trials take no time.
-pub fn simulate(
-    router: Properties,
-    plan: &LossPlan,
-    observer: &mut dyn ResultObserver<CurveLine>,
-) -> Option<JobError> {
-    sizes::fill_each(&plan.measurement, observer, |frames, curve, trials| {
-        begin(curve, plan);
-        curve.simulated = true;
-        let mut pair = SimulatedPair::new(frames.clone(), router);
-        let saturated = saturation::simulate(&router);
-        descend(curve, &mut pair, plan, &saturated, Deadline::NEVER, trials)
-    })
-}
-
-/// What is known before the first load.
-fn begin(curve: &mut CurveLine, plan: &LossPlan) {
-    curve.step_share = plan.step;
-    curve.trial_ns = plan.time().as_nanos();
-    curve.end = SeriesEnd::CutShort.into();
 }
 
 /// The series of one frame size.

@@ -23,8 +23,36 @@ use crate::bed::Bed;
 use crate::tester::{PortKind, TesterError};
 use crate::traffic::Traffic;
 use mpps_method::FrameSpec;
+use mpps_method::simulate::Properties;
 use std::io;
 use std::ops::ControlFlow;
+
+/// Where a job is run.
+#[derive(Clone, Copy)]
+pub enum Place<'a> {
+    /// On a bed.
+    Bed(&'a Bed),
+    /// On a simulated pair, whose trials take no time.
+    Simulated(Properties),
+}
+
+impl<'a> Place<'a> {
+    /// The bed, for a job that cannot be simulated.
+    ///
+    /// # Errors
+    /// There is none.
+    pub const fn bed(self) -> Result<&'a Bed, JobError> {
+        match self {
+            Self::Bed(bed) => Ok(bed),
+            Self::Simulated(_) => Err(JobError::NoBed),
+        }
+    }
+
+    /// Whether nothing is measured.
+    const fn is_simulated(self) -> bool {
+        matches!(self, Self::Simulated(_))
+    }
+}
 
 /// Gets the line of each result of a job as soon as it is known, beside its trials.
 pub trait ResultObserver<L>: Observer {

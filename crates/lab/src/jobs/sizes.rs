@@ -1,9 +1,8 @@
 //! What jobs of several frame sizes share: a failed size does not stop the others, and a void trial is repeated.
 
 use super::throughput::{self, ThroughputPlan, saturate};
-use super::{JobError, Judged, ResultObserver, Trials, keep};
+use super::{JobError, Judged, Place, ResultObserver, Trials, keep};
 use crate::bed::Bed;
-use crate::clock::Deadline;
 use crate::doubt::{Finding, Reading};
 use crate::tester::ReceiverPlace;
 use mpps_method::{FrameSpec, Irregular, Outcome, Rate, Span, Verdict};
@@ -139,10 +138,7 @@ pub(super) fn search_rate(
     frames: &FrameSpec,
     trials: &mut Trials<'_>,
 ) -> Result<SearchedRate, JobError> {
-    let deadline = Deadline::after(plan.budget);
-    let (mut tester, saturated) = saturate(bed, plan, frames, |_| Ok(()), trials)?;
-    tester.warm_up = plan.warm_up;
-    let findings = throughput::find(&mut tester, plan, saturated, deadline, trials)?;
+    let findings = throughput::measure_size(Place::Bed(bed), plan, frames, trials)?;
     SearchedRate::from_findings(&findings)
 }
 

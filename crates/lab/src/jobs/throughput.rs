@@ -3,7 +3,7 @@
 //! Overload tells where the search begins. The gate tells whether the DUT is stable. The loop in `search` finds the rate,
 //! and `doubt` tells how far the numbers can be trusted.
 
-use super::{JobError, Phase, ResultObserver, SearchedRate, Trials, on_ports, sizes};
+use super::{JobError, Phase, Place, ResultObserver, SearchedRate, Trials, on_ports, sizes};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{self, Finding};
@@ -18,7 +18,6 @@ use crate::traffic::Traffic;
 use crate::trial;
 use crate::trial::probe;
 use mpps_method::saturation::Saturation;
-use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, Rate, SearchPlan, Span, Stability};
 use mpps_record::ResultLine;
 
@@ -70,28 +69,14 @@ const SATURATION_SHARE: u64 = 3;
 /// found.
 pub type Ended = (Option<JobError>, Option<SearchedRate>);
 
-/// Measures one frame size after the other on the bed. The observer gets the lines of each, one a goal, as soon as they
-/// are known.
+/// Measures one frame size after the other. The observer gets the lines of each, one a goal, as soon as they are known.
 pub fn measure(
-    bed: &Bed,
+    place: Place<'_>,
     plan: &ThroughputPlan,
     observer: &mut dyn ResultObserver<ResultLine>,
 ) -> Ended {
-    each_size(plan, false, observer, |frames, trials| {
-        measure_size(bed, plan, frames, trials)
-    })
-}
-
-/// Measures a simulated router. The ceiling of its tester is known, and its trials take no time.
-pub fn simulate(
-    router: Properties,
-    plan: &ThroughputPlan,
-    observer: &mut dyn ResultObserver<ResultLine>,
-) -> Ended {
-    each_size(plan, true, observer, |frames, trials| {
-        let mut pair = SimulatedPair::new(frames.clone(), router);
-        let saturated = saturation::simulate(&router);
-        find(&mut pair, plan, saturated, Deadline::NEVER, trials)
+    each_size(plan, place.is_simulated(), observer, |frames, trials| {
+        measure_size(place, plan, frames, trials)
     })
 }
 
@@ -140,17 +125,40 @@ pub(super) fn result_lines(
 }
 
 /// Measures one frame size of the plan. Returns one finding for each goal.
-fn measure_size(
-    bed: &Bed,
+pub(super) fn measure_size(
+    place: Place<'_>,
     plan: &ThroughputPlan,
     frames: &FrameSpec,
     trials: &mut Trials<'_>,
 ) -> Result<Vec<Finding>, JobError> {
-    let deadline = Deadline::after(plan.budget);
-    let nothing_before = |_: &mut Tester<'_>| Ok(());
-    let (mut tester, saturated) = saturate(bed, plan, frames, nothing_before, trials)?;
-    tester.warm_up = plan.warm_up;
-    find(&mut tester, plan, saturated, deadline, trials)
+    let search = |measurer: &mut dyn Measurer, saturated, deadline, trials: &mut Trials<'_>| {
+        find(measurer, plan, saturated, deadline, trials)
+    };
+    after_overload(place, plan, frames, trials, search)
+}
+
+/// Measures overload with one frame size, then the rest in what that left of the budget. The ceiling of a simulated pair is
+/// known, and nothing limits its time.
+pub(super) fn after_overload<T>(
+    place: Place<'_>,
+    plan: &ThroughputPlan,
+    frames: &FrameSpec,
+    trials: &mut Trials<'_>,
+    rest: impl FnOnce(&mut dyn Measurer, Saturated, Deadline, &mut Trials<'_>) -> Result<T, JobError>,
+) -> Result<T, JobError> {
+    match place {
+        Place::Bed(bed) => {
+            let deadline = Deadline::after(plan.budget);
+            let (mut tester, saturated) = saturate(bed, plan, frames, |_| Ok(()), trials)?;
+            tester.warm_up = plan.warm_up;
+            rest(&mut tester, saturated, deadline, trials)
+        }
+        Place::Simulated(router) => {
+            let mut pair = SimulatedPair::new(frames.clone(), router);
+            let saturated = saturation::simulate(&router);
+            rest(&mut pair, saturated, Deadline::NEVER, trials)
+        }
+    }
 }
 
 /// Raises a tester for one frame size, runs `before` with it, and measures overload in its part of the budget.

@@ -115,6 +115,9 @@ pub enum JobError {
         /// What was refused.
         why: String,
     },
+    /// A job that cannot be simulated.
+    #[error("a simulated pair has no bed")]
+    NoBed,
     /// No thread of the router's can be sampled.
     #[error(
         "explain: the router of --nic softirq and of --external has no threads of its own to sample: leave that flag out"

@@ -1,12 +1,13 @@
 //! Who runs trials (RFC 9971's Measurer): the tester on a bed, or a simulated pair in its place. A search and
 //! its doubts know no more of either than this.
 
+use super::exit_program::{self, ExitProgram};
 use super::{JobError, Judged, Phase, Trials, link};
 use crate::bed::Front;
 use crate::dut::Cable;
 use crate::facts::{Root, core_shared};
 use crate::fib::routes_in_fib;
-use crate::tester::{ReceiverPlace, Tester, TesterError, at_egress};
+use crate::tester::{ReceiverPlace, Tester, TesterError, Wire, at_egress};
 use crate::trial::{self, rules};
 use mpps_method::{FrameSpec, Offer, Rate, Rules, Trial};
 
@@ -26,6 +27,30 @@ pub trait Measurer {
     /// # Errors
     /// The tester failed. No burst came of it.
     fn burst(&mut self, frames: u64) -> Result<Trial, TesterError>;
+
+    /// Runs one trial just as long as the offer: the load is what is asked for, not a verdict.
+    ///
+    /// # Errors
+    /// As of [`Measurer::trial`].
+    fn trial_once(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
+        self.trial(offer)
+    }
+
+    /// A wire in place of the router, where one can be laid.
+    ///
+    /// # Errors
+    /// The bed refused it.
+    fn wire(&self) -> Result<Option<Wire>, TesterError> {
+        Ok(None)
+    }
+
+    /// The receiver's program at the exit, where there is one, timed at this load.
+    ///
+    /// # Errors
+    /// The tester failed.
+    fn exit_program(&mut self, _load: Rate) -> Result<Option<ExitProgram>, TesterError> {
+        Ok(None)
+    }
 
     /// The bounds a trial of this offer is judged by, fixed before it begins.
     fn rules(&self, offer: &Offer) -> Rules;
@@ -130,6 +155,18 @@ impl Measurer for Tester<'_> {
 
     fn burst(&mut self, frames: u64) -> Result<Trial, TesterError> {
         trial::run_burst(self, frames)
+    }
+
+    fn trial_once(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
+        trial::run(self, offer)
+    }
+
+    fn wire(&self) -> Result<Option<Wire>, TesterError> {
+        Wire::lay(self.bed, &self.ways())
+    }
+
+    fn exit_program(&mut self, load: Rate) -> Result<Option<ExitProgram>, TesterError> {
+        exit_program::measure(self, [load, load], None)
     }
 
     fn rules(&self, offer: &Offer) -> Rules {

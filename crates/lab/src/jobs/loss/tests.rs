@@ -2,8 +2,11 @@ use super::*;
 use crate::jobs::sizes::REPEATS;
 use crate::jobs::{Observer, Report};
 use crate::search::link::Link;
+use crate::search::saturation;
+use crate::search::simulated::SimulatedPair;
 use crate::traffic::Traffic;
 use mpps_method::FrameSpec;
+use mpps_method::simulate::Properties;
 use mpps_method::{Accept, Resolution, SearchPlan};
 use mpps_record::{self as record, SeriesEnd};
 use std::io;
@@ -72,7 +75,7 @@ fn router(capacity: f64) -> Properties {
 
 fn curve(router: Properties, plan: &LossPlan) -> (CurveLine, u32) {
     let mut seen = Seen::default();
-    let error = simulate(router, plan, &mut seen);
+    let error = measure(Place::Simulated(router), plan, &mut seen);
     assert!(error.is_none(), "{error:?}");
     (seen.curves.remove(0), seen.trials)
 }
@@ -191,7 +194,7 @@ fn loads_before_an_error_are_kept() {
         fails_at: 3,
         ..Seen::default()
     };
-    let error = simulate(router(650e3), &plan(0.1, None), &mut seen);
+    let error = measure(Place::Simulated(router(650e3)), &plan(0.1, None), &mut seen);
     assert!(matches!(error, Some(JobError::Record(_))), "{error:?}");
     let [found] = &seen.curves[..] else {
         panic!("one curve");
