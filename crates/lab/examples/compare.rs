@@ -79,7 +79,7 @@ fn line(run: u32, took_s: f64, outcome: &Outcome) -> Value {
     json!({
         "run": run,
         "took_s": took_s,
-        "measure": format!("{:?}", outcome.measure),
+        "measure": format!("{:?}", outcome.rule.measure),
         "receiver": outcome.receiver.map(ReceiverPlace::name),
         "fixed_fps": outcome.fixed.fps(),
         "variants": outcome.variants.iter().map(variant).collect::<Vec<_>>(),

@@ -7,6 +7,7 @@ use mpps_lab::bed::Bed;
 use mpps_lab::jobs::compare::Variant;
 use mpps_lab::jobs::explain::against::{self, AgainstPlan, Side};
 use mpps_lab::jobs::explain::by_stage::{self, Levels};
+use mpps_lab::jobs::turns::Forwards;
 use mpps_lab::jobs::{JobError, Trials};
 use mpps_lab::traffic::{ReceiverPlace, Traffic};
 use mpps_method::Span;
@@ -133,9 +134,13 @@ fn a_switch_of_a_bed_is_split_by_stage() {
         ..support::traffic()
     };
     let mut tester = support::trials::tester(&bed, &traffic, 3_000_000);
+    let forwards = |most| Forwards {
+        most,
+        ..Forwards::default()
+    };
     let levels = Levels {
         names: ["none", "ruled"].map(str::to_owned),
-        most: [1.8e6, 0.6e6],
+        forwards: [1.8e6, 0.6e6].map(forwards),
         time: Span::from_millis(200),
         pairs: 6,
     };
@@ -177,7 +182,7 @@ fn a_switch_of_a_bed_is_split_by_stage() {
     let mut refused = |_: [usize; 2], _: &mut dyn FnMut(usize) -> Result<(), JobError>| Ok(());
     let none = Levels {
         names: Default::default(),
-        most: [1e6; 2],
+        forwards: [1e6; 2].map(forwards),
         time: Span::from_millis(200),
         pairs: 4,
     };

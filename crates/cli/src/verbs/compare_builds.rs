@@ -11,17 +11,14 @@ use crate::plan::ComparePlan;
 use crate::record::{Clock, Job, run_line_by_others};
 use crate::recorder::Recorder;
 use crate::scratch::Scratch;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use build::{Build, Found};
-use mpps_lab::clock::{Deadline, monotonic_ns};
+use mpps_lab::clock::Deadline;
 use mpps_lab::jobs::ResultObserver;
-use mpps_lab::jobs::compare::{FIXED_SHARE, Measured, Outcome, alike, share_loads};
-use mpps_method::compare::{Comparison, Measure, Rule, Turn, rate};
-use mpps_method::turns::TurnOrder;
-use mpps_method::{Rate, Span};
-
-/// Rounds that tell where to begin: the first one offers all that the sender can.
-const FIRST_ROUNDS: u32 = 4;
+use mpps_lab::jobs::compare::Outcome;
+use mpps_lab::jobs::turns::{self, First, TakesTurns, Turned};
+use mpps_method::Rate;
+use mpps_method::compare::{Turn, rate};
 
 /// Asks both builds whether they can measure what is asked for.
 ///
@@ -40,48 +37,30 @@ pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
     recorder.step(&format!("record: {}", recorder.record().path().display()));
     let folder = Scratch::new(&format!("compare-{}", std::process::id()))?;
     let job = Job::compare(&plan.variants[0].traffic, &plan.how);
-    let mut turns = Turns {
-        builds: builds(plan),
+    let mut builds = builds(plan);
+    let mut beside = Beside {
         folder: &folder,
         begins: Some((begun, job)),
         recorder: &mut recorder,
     };
-    let overloaded = turns.find_rates()?;
-    let measure = if overloaded {
-        Measure::Rate
-    } else {
-        Measure::Cost
-    };
-    let alike = alike(plan.variants.iter().any(|one| one.destinations.is_some()));
-    let mut comparison = Comparison::new(Rule {
-        measure,
-        within: plan.how.within,
-        alike,
-    });
-    let least = turns.builds.iter().map(|build| build.forwards.most);
-    let fixed = Rate::from_fps(least.fold(f64::INFINITY, f64::min) * FIXED_SHARE);
-    let ended = turns.take(
-        fixed,
-        Deadline::after(Some(plan.how.budget)),
-        &mut comparison,
+    let measure = turns::find_rates(&mut builds, &mut beside)?;
+    ensure!(
+        builds.iter().all(|build| build.turned.forwards.most > 0.0),
+        "no trial of a build counts, so there is nothing to compare (the machine disturbed them, or nothing was forwarded)"
     );
-    let builds = turns.builds;
-    let mut compared = [None, Some(comparison.end())].into_iter();
-    let measured = |build: &Build<'_>| Measured {
-        name: build.variant.name.clone(),
-        set_up: None,
-        overload: build.forwards.overload(),
-        turns: build.turns.clone(),
-        trials: build.trials.clone(),
-        replayed: None,
-        route_changes: None,
-        doubts: Vec::new(),
-        compared: compared.next().flatten(),
-    };
+    ensure!(
+        builds[0].receiver == builds[1].receiver,
+        "the two builds receive at different places: give --receiver port"
+    );
+    let have_routes = plan.variants.iter().any(|one| one.destinations.is_some());
+    let rule = plan.how.rule(measure, have_routes);
+    let deadline = Deadline::after(Some(plan.how.budget));
+    let (fixed, ended) = turns::compare(&mut builds, rule, deadline, &mut beside);
+    let turned = builds.iter_mut();
+    let turned = turned.map(|build| std::mem::take(&mut build.turned).end());
     let outcome = Outcome {
-        variants: builds.iter().map(measured).collect(),
-        measure,
-        alike,
+        variants: turned.collect(),
+        rule,
         fixed,
         receiver: None,
         error: None,
@@ -105,89 +84,48 @@ fn builds(plan: &ComparePlan) -> Vec<Build<'_>> {
     builds.collect()
 }
 
-/// The builds in turns.
-struct Turns<'a> {
-    builds: Vec<Build<'a>>,
+/// What the runs of all builds share.
+struct Beside<'a> {
     folder: &'a Scratch,
     /// What the run's first line is made of, until it is written.
     begins: Option<(Clock, Job<'a>)>,
     recorder: &'a mut Recorder,
 }
 
-impl Turns<'_> {
-    /// What the router of each forwards at most, and whether it lost frames at the most that the sender can.
-    fn find_rates(&mut self) -> Result<bool> {
-        let (mut ends_first, mut known) = (false, 0);
-        for round in 0..FIRST_ROUNDS {
-            if round > 1 && known == self.builds.len() {
-                break;
-            }
-            known = 0;
-            for place in 0..self.builds.len() {
-                // All that the sender can, until a trial of it counts.
-                let forwards = self.builds[place].forwards;
-                let all = forwards.most == 0.0;
-                let load = if all {
-                    "max".to_owned()
-                } else {
-                    words(forwards.next())
-                };
-                let found = self.run(place, &[load])?.remove(0);
-                ends_first |= all && rate(&found.block).is_some() && found.lost == 0;
-                let forwards = &mut self.builds[place].forwards;
-                forwards.learn(&found.block, 0.0, ends_first);
-                known += usize::from(forwards.is_known);
-            }
-        }
-        ensure!(
-            self.builds.iter().all(|build| build.forwards.most > 0.0),
-            "no trial of a build counts, so there is nothing to compare (the machine disturbed them, or nothing was forwarded)"
-        );
-        let [a, b] = [&self.builds[0], &self.builds[1]];
-        ensure!(
-            a.receiver == b.receiver,
-            "the two builds receive at different places: give --receiver port"
-        );
-        share_loads(self.builds.iter_mut().map(|build| &mut build.forwards));
-        Ok(!ends_first)
+impl TakesTurns<Beside<'_>> for Build<'_> {
+    type Error = Error;
+    const FIRST_TRIALS: (u32, u32) = (2, 4);
+
+    fn turned(&mut self) -> &mut Turned {
+        &mut self.turned
     }
 
-    /// Turns until the comparison has ended or the time is spent.
-    fn take(&mut self, fixed: Rate, deadline: Deadline, comparison: &mut Comparison) -> Result<()> {
-        let mut took = Span::ZERO;
-        for half_round in 0_u64.. {
-            if comparison.is_done() || !deadline.leaves(took) {
-                break;
-            }
-            let begun_ns = monotonic_ns();
-            for place in TurnOrder::from_half_round(half_round).places() {
-                let loads = [self.builds[place].forwards.overload(), fixed].map(words);
-                let found = self.run(place, &loads)?;
-                let [overloaded, fixed] = &found[..] else {
-                    anyhow::bail!("a build measured one load of two");
-                };
-                let build = &mut self.builds[place];
-                let seen = rate(&overloaded.block);
-                build.forwards.raise_to(seen.unwrap_or(0.0));
-                build.trials.push([overloaded.trial, fixed.trial]);
-                build.turns.push(Turn {
-                    overload: overloaded.block.clone(),
-                    fixed: fixed.block.clone(),
-                });
-            }
-            let [a, b] = [0, 1].map(|place| self.builds[place].turns.last());
-            if let Some((a, b)) = a.zip(b) {
-                comparison.add(a, b);
-            }
-            share_loads(self.builds.iter_mut().map(|build| &mut build.forwards));
-            took = Span::from_nanos(monotonic_ns() - begun_ns);
-        }
-        Ok(())
+    fn first(&mut self, load: Option<Rate>, beside: &mut Beside<'_>) -> Result<First> {
+        let load = load.map_or("max".to_owned(), words);
+        let Found { block, lost, .. } = beside.run(self, &[load])?.remove(0);
+        Ok(First {
+            lost_nothing: rate(&block).is_some() && lost == 0,
+            block,
+            whole_fps: 0.0,
+        })
     }
 
+    fn turn(&mut self, fixed: Rate, beside: &mut Beside<'_>) -> Result<(Turn, [u32; 2])> {
+        let loads = [self.turned.forwards.overload(), fixed].map(words);
+        let found: Result<[Found; 2], _> = beside.run(self, &loads)?.try_into();
+        let [overload, fixed] =
+            found.map_err(|_| Error::msg("a build measured one load of two"))?;
+        let turn = Turn {
+            overload: overload.block,
+            fixed: fixed.block,
+        };
+        Ok((turn, [overload.trial, fixed.trial]))
+    }
+}
+
+impl Beside<'_> {
     /// A turn of one build; its trials go to the record.
-    fn run(&mut self, place: usize, loads: &[String]) -> Result<Vec<Found>> {
-        let build = &mut self.builds[place];
+    fn run(&mut self, build: &mut Build<'_>, loads: &[String]) -> Result<Vec<Found>> {
         let run = build.run(loads, self.folder)?;
         if let Some((begun, job)) = self.begins.take() {
             let first = run
@@ -207,7 +145,7 @@ impl Turns<'_> {
         });
         let each: Vec<String> = each.collect();
         self.recorder
-            .step(&format!("{}: {}", build.variant.name, each.join(", ")));
+            .step(&format!("{}: {}", build.turned.name, each.join(", ")));
         Ok(found)
     }
 }

@@ -1,10 +1,10 @@
 //! Which of two set-ups forwards more, and what a frame costs in each: a bed for each of them, all on the same CPUs and
 //! standing at once. They take turns with the traffic, A B B A, so that what the machine does meets all of them.
 
-mod forwards;
 mod line;
 
 use super::throughput::{self, first_burst};
+use super::turns::{self, First, TakesTurns, Turned};
 use super::{JobError, Judged, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
@@ -12,26 +12,15 @@ use crate::doubt::{Doubt, frame_doubts, work_doubts};
 use crate::line::replayed_file;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{
-    FIRST_BURST, SENDER_MAX, TRIAL, block, burst, run_at_overload, take_block,
+    FIRST_BURST, SENDER_MAX, TRIAL, block, burst, little_more, run_at_overload, take_block,
 };
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
-pub(super) use forwards::is_alike;
-pub use forwards::{Forwards, alike, share_loads};
-use mpps_linux::clock::monotonic_ns;
-use mpps_method::compare::{Compared, Comparison, Measure, Rule, Turn, rate};
+use mpps_method::compare::{Compared, Measure, Rule, Turn};
 use mpps_method::histogram::Histogram;
-use mpps_method::turns::TurnOrder;
 use mpps_method::{ChangesMade, Offer, Rate, Span, Trial, Verdict};
 use mpps_record::{ReplayedFile, SetUpScript};
-
-/// Trials at overload that tell where to begin, for each variant: at least, and at most where all were disturbed.
-const FIRST_TRIALS: (u32, u32) = (3, 10);
-/// The fixed load, of what the slowest forwards at most. A restless machine slows a DUT by half for seconds. At 70 % the CPU
-/// was full in 287 of 573 pairs there. At 40 % it would be in 13, computed from the cost of a frame in these trials
-/// (`bench/runs/2026-11-28-xeon-vm-2cpu/compare-aa`).
-pub const FIXED_SHARE: f64 = 0.4;
 
 /// One set-up: its bed stands.
 #[derive(Clone, Debug)]
@@ -55,6 +44,18 @@ pub struct ComparePlan {
     pub receiver: Option<ReceiverPlace>,
 }
 
+impl ComparePlan {
+    /// How the others are compared with the first one, by what tells them apart.
+    #[must_use]
+    pub const fn rule(&self, measure: Measure, have_routes: bool) -> Rule {
+        Rule {
+            measure,
+            within: self.within,
+            alike: alike(have_routes),
+        }
+    }
+}
+
 /// Time for a comparison where nobody says another.
 pub const BUDGET: Span = Span::from_millis(120_000);
 /// Differences up to this share count as none: the memory of two beds of the same set-up lies in different places. With
@@ -66,8 +67,18 @@ pub const ALIKE_WITH_ROUTES: f64 = 0.03;
 /// The same for two levels on one bed, whose memory stays where it is.
 pub const ALIKE_ON_ONE_BED: f64 = 0.005;
 
+/// Differences up to this share count as none between set-ups on beds of their own.
+#[must_use]
+pub const fn alike(have_routes: bool) -> f64 {
+    if have_routes {
+        ALIKE_WITH_ROUTES
+    } else {
+        ALIKE
+    }
+}
+
 /// What came of one variant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Measured {
     /// As the plan calls it.
     pub name: String,
@@ -94,10 +105,8 @@ pub struct Measured {
 pub struct Outcome {
     /// In the plan's order.
     pub variants: Vec<Measured>,
-    /// What tells them apart.
-    pub measure: Measure,
-    /// Differences up to this share count as none.
-    pub alike: f64,
+    /// How they were compared.
+    pub rule: Rule,
     /// The load that all carry.
     pub fixed: Rate,
     /// Where the testers received.
@@ -108,16 +117,12 @@ pub struct Outcome {
 
 /// A variant under way.
 pub(super) struct Standing<'bed> {
-    pub(super) name: String,
+    pub(super) turned: Turned,
     pub(super) tester: Tester<'bed>,
     /// As much as the sender can, frames/s.
-    pub sends: Rate,
-    pub(super) forwards: Forwards,
-    pub(super) turns: Vec<Turn>,
-    trials: Vec<[u32; 2]>,
+    sends: Rate,
     route_changes: Option<ChangesMade>,
     judged: Vec<(Trial, Verdict)>,
-    comparison: Option<Comparison>,
 }
 
 impl Standing<'_> {
@@ -126,15 +131,37 @@ impl Standing<'_> {
         let both = self.route_changes.into_iter().chain(trial.route_changes);
         self.route_changes = both.reduce(|sum, more| sum.plus(&more));
     }
+}
 
-    /// A trial at overload and one at the fixed load.
-    fn turn(&mut self, fixed: Rate, trials: &mut Trials<'_>) -> Result<(), JobError> {
-        trials.turn_of(&self.name);
-        let load = self.forwards.overload();
+impl TakesTurns<Trials<'_>> for Standing<'_> {
+    type Error = JobError;
+    const FIRST_TRIALS: (u32, u32) = (3, 10);
+
+    fn turned(&mut self) -> &mut Turned {
+        &mut self.turned
+    }
+
+    fn first(&mut self, load: Option<Rate>, trials: &mut Trials<'_>) -> Result<First, JobError> {
+        trials.turn_of(&self.turned.name);
+        let trial = match load {
+            None => burst(&mut self.tester, self.sends, Phase::Overload, trials)?,
+            Some(load) => run_at_overload(&mut self.tester, load, Phase::Overload, trials)?,
+        };
         // Through the router there is always a trial.
-        let overload =
-            run_at_overload(&mut self.tester, load, Phase::Overload, trials)?.unwrap_or_default();
-        let at_overload = trials.last_number();
+        let trial = trial.unwrap_or_default();
+        self.add_changes(&trial);
+        let (ledger, received) = (trial.ledger(), trial.counts().received);
+        let whole = Rate::from_frames(received, trial.duration).unwrap_or_default();
+        Ok(First {
+            block: block(trial),
+            whole_fps: whole.fps(),
+            lost_nothing: ledger.lost_nic_ring + ledger.lost_in_dut == 0,
+        })
+    }
+
+    fn turn(&mut self, fixed: Rate, trials: &mut Trials<'_>) -> Result<(Turn, [u32; 2]), JobError> {
+        let Turned { name, forwards, .. } = &self.turned;
+        let (at_overload, overload) = overload(&mut self.tester, name, forwards.most, trials)?;
         let offer = Offer::new(fixed, TRIAL);
         let trial = trial::run(&mut self.tester, &offer)?;
         let Judged {
@@ -144,18 +171,31 @@ impl Standing<'_> {
         } = (self.tester).judge(Phase::Fixed, offer, trial, trials)?;
         self.add_changes(&overload);
         self.add_changes(&trial);
-        self.turns.push(Turn {
+        let turn = Turn {
             overload: block(overload),
             fixed: take_block(&mut trial),
-        });
-        self.trials.push([at_overload, number]);
+        };
         // No doubt reads it, and it is large.
         trial.lateness = Histogram::default();
         // Doubts about them come from all trials, those at overload too.
         trial.route_changes = None;
         self.judged.push((trial, verdict));
-        Ok(())
+        Ok((turn, [at_overload, number]))
     }
+}
+
+/// A trial of this turn, at a little more than the router was seen to forward, with its number.
+pub(super) fn overload(
+    tester: &mut Tester<'_>,
+    turn: &str,
+    most: f64,
+    trials: &mut Trials<'_>,
+) -> Result<(u32, Trial), JobError> {
+    trials.turn_of(turn);
+    tester.forwards_at_most = Some(Rate::from_fps(most));
+    let trial = run_at_overload(tester, little_more(most), Phase::Overload, trials)?;
+    // Through the router there is always a trial.
+    Ok((trials.last_number(), trial.unwrap_or_default()))
 }
 
 /// About where work was done and what came of the frames, over all trials at the fixed load.
@@ -177,49 +217,26 @@ pub fn measure(
     let deadline = Deadline::after(Some(plan.budget));
     let mut trials = Trials::new(observer);
     let mut standing = raise(variants, plan.receiver)?;
-    let measure = find_rates(&mut standing, &mut trials)?;
+    let measure = turns::find_rates(&mut standing, &mut trials)?;
     let has_routes = |variant: &Variant<'_>| variant.traffic.destinations.is_some();
-    let alike = alike(variants.iter().any(has_routes));
-    let rule = Rule {
-        measure,
-        within: plan.within,
-        alike,
-    };
-    let comparisons = comparisons(rule, standing.len());
-    for (variant, comparison) in standing.iter_mut().zip(comparisons) {
-        variant.comparison = comparison;
-    }
-    let slowest = standing.iter().map(|variant| variant.forwards.most);
-    let fixed = Rate::from_fps(slowest.fold(f64::INFINITY, f64::min) * FIXED_SHARE);
-    let ended = in_turns(&mut standing, fixed, deadline, &mut trials);
+    let rule = plan.rule(measure, variants.iter().any(has_routes));
+    let (fixed, ended) = turns::compare(&mut standing, rule, deadline, &mut trials);
     let first = standing.first();
     let receiver = first.map(|variant| variant.tester.traffic.receiver);
     let measured = |variant: Standing<'_>| Measured {
         doubts: doubts(&variant.judged, variant.tester.bed.plan().cpus.shared()),
-        overload: variant.forwards.overload(),
         set_up: variant.tester.bed.set_up_script(),
         replayed: (variant.tester.traffic.route_changes.as_deref()).map(replayed_file),
-        name: variant.name,
-        turns: variant.turns,
-        trials: variant.trials,
         route_changes: variant.route_changes,
-        compared: variant.comparison.map(Comparison::end),
+        ..variant.turned.end()
     };
     Ok(Outcome {
         variants: standing.into_iter().map(measured).collect(),
-        measure,
-        alike,
+        rule,
         fixed,
         receiver,
         error: ended.err(),
     })
-}
-
-/// None of the first variant, and one of each other one: all of them together hold in 19 of 20 runs.
-fn comparisons(rule: Rule, variants: usize) -> impl Iterator<Item = Option<Comparison>> {
-    let others = variants.saturating_sub(1);
-    let one = move |place: usize| (place > 0).then(|| Comparison::one_of(rule, others));
-    (0..variants).map(one)
 }
 
 /// A tester on each bed. All receive at the same place, because what a frame costs differs between the two.
@@ -232,15 +249,11 @@ pub(super) fn raise<'bed>(
     for Variant { name, bed, traffic } in variants {
         let (tester, sends) = throughput::raise(bed, traffic, frames_max, receiver, first_burst)?;
         standing.push(Standing {
-            name: name.clone(),
+            turned: Turned::new(name),
             tester,
             sends,
-            forwards: Forwards::default(),
-            turns: Vec::new(),
-            trials: Vec::new(),
             route_changes: None,
             judged: Vec::new(),
-            comparison: None,
         });
     }
     let mut places = standing.iter().map(|one| one.tester.traffic.receiver);
@@ -252,140 +265,10 @@ pub(super) fn raise<'bed>(
     Ok(standing)
 }
 
-/// What each forwards at most, and what tells them apart: the rate, if all lost frames at the most that the sender can.
-pub(super) fn find_rates(
-    standing: &mut [Standing<'_>],
-    trials: &mut Trials<'_>,
-) -> Result<Measure, JobError> {
-    let (mut ends_first, mut known) = (false, 0);
-    for round in 0..FIRST_TRIALS.1 {
-        if round >= FIRST_TRIALS.0 && known >= standing.len() {
-            break;
-        }
-        known = 0;
-        for variant in standing.iter_mut() {
-            trials.turn_of(&variant.name);
-            let load = variant.forwards.next();
-            let trial = match round {
-                0 => burst(&mut variant.tester, variant.sends, Phase::Overload, trials)?,
-                _ => run_at_overload(&mut variant.tester, load, Phase::Overload, trials)?,
-            };
-            let trial = trial.unwrap_or_default();
-            variant.add_changes(&trial);
-            let ledger = trial.ledger();
-            ends_first |= round == 0 && ledger.lost_nic_ring + ledger.lost_in_dut == 0;
-            let counts = trial.counts();
-            let whole = Rate::from_frames(counts.received, trial.duration).unwrap_or_default();
-            let forwards = &mut variant.forwards;
-            forwards.learn(&block(trial), whole.fps(), ends_first);
-            known += usize::from(forwards.is_known);
-        }
-    }
-    set_loads(standing);
-    Ok(match ends_first {
-        true => Measure::Cost,
-        false => Measure::Rate,
-    })
-}
-
-/// Raises loads to what was seen to be forwarded.
-pub(super) fn follow(standing: &mut [Standing<'_>]) {
-    for variant in standing.iter_mut() {
-        let last = variant.turns.last().and_then(|turn| rate(&turn.overload));
-        variant.forwards.raise_to(last.unwrap_or(0.0));
-    }
-    set_loads(standing);
-}
-
-/// Variants about as fast as the first one get its load, and each tester learns what its router forwards.
-fn set_loads(standing: &mut [Standing<'_>]) {
-    share_loads(standing.iter_mut().map(|variant| &mut variant.forwards));
-    for variant in standing.iter_mut() {
-        variant.tester.forwards_at_most = Some(Rate::from_fps(variant.forwards.most));
-    }
-}
-
-/// Turns until each comparison has ended or the time is spent.
-fn in_turns(
-    standing: &mut [Standing<'_>],
-    fixed: Rate,
-    deadline: Deadline,
-    trials: &mut Trials<'_>,
-) -> Result<(), JobError> {
-    let mut took = Span::ZERO;
-    for half_round in 0_u64.. {
-        let ended = |variant: &mut Standing<'_>| {
-            let comparison = variant.comparison.as_mut();
-            comparison.is_some_and(Comparison::is_done)
-        };
-        let mut wanted: Vec<&mut Standing<'_>> = standing.iter_mut().collect();
-        wanted.retain_mut(|variant| !ended(variant));
-        if wanted.len() < 2 || !deadline.leaves(took) {
-            break;
-        }
-        let begun_ns = monotonic_ns();
-        let order = TurnOrder::from_half_round(half_round);
-        order.arrange(&mut wanted);
-        for variant in &mut wanted {
-            variant.turn(fixed, trials)?;
-        }
-        order.arrange(&mut wanted);
-        let mut turned = wanted.into_iter();
-        let base = turned.next().and_then(|first| first.turns.last());
-        for variant in turned {
-            let pair = base.zip(variant.turns.last());
-            if let Some((comparison, (base, turn))) = variant.comparison.as_mut().zip(pair) {
-                comparison.add(base, turn);
-            }
-        }
-        follow(standing);
-        took = Span::from_nanos(monotonic_ns() - begun_ns);
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_method::saturation::{Block, Window};
     use mpps_method::{Counts, Direction};
-
-    #[test]
-    fn comparisons_of_a_run_are_told_together() {
-        let rule = Rule {
-            measure: Measure::Rate,
-            within: 0.02,
-            alike: ALIKE,
-        };
-        let turn = |forwarded| Turn {
-            overload: Block {
-                sent: Rate::from_fps(3e6),
-                windows: vec![
-                    Window {
-                        duration: Span::from_millis(10),
-                        forwarded,
-                        ..Window::default()
-                    };
-                    20
-                ],
-                ..Block::default()
-            },
-            ..Turn::default()
-        };
-        // With two others each may be wrong half as often, which 8 pairs cannot show.
-        for (variants, wanted) in [(2, 8), (3, 12), (8, 12)] {
-            let mut all: Vec<_> = comparisons(rule, variants).collect();
-            assert!(all[0].is_none() && all.len() == variants);
-            let last = all.pop().flatten();
-            let mut last = last.expect("a comparison");
-            let mut pairs = 0;
-            while pairs < 20 && !last.look() {
-                last.add(&turn(10_000), &turn(8_000));
-                pairs += 1;
-            }
-            assert_eq!(pairs, wanted, "{variants} variants");
-        }
-    }
 
     #[test]
     fn doubts_are_about_all_trials() {
@@ -419,5 +302,10 @@ mod tests {
         ];
         assert_eq!(seen, expected);
         assert_eq!(doubts(&judged[..0], false).len(), 0);
+    }
+
+    #[test]
+    fn tables_widen_what_counts_as_none() {
+        assert_eq!([false, true].map(alike), [ALIKE, ALIKE_WITH_ROUTES]);
     }
 }

@@ -14,6 +14,7 @@ pub mod reset;
 pub mod settings;
 mod sizes;
 pub mod throughput;
+pub mod turns;
 
 pub use sizes::SearchedRate;
 

@@ -13,19 +13,19 @@ mod tried;
 pub use earlier::{Earlier, Recorded};
 
 use super::compare::{self, ALIKE_ON_ONE_BED, ComparePlan, Standing, Variant};
-use super::{JobError, Observer, Phase, Trials};
+use super::{JobError, Observer, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::machine::much_disturbed;
 use crate::line::doubt;
-use crate::search::saturation::{block, little_more, run_at_overload};
+use crate::search::saturation::block;
 use crate::traffic::Traffic;
 use crate::tune::measurable::{self, Ground, Reach, Unmeasured};
 use crate::tune::toggle::{NoToggle, PLACEBO, Toggle};
 use mpps_linux::clock::monotonic_ns;
+use mpps_method::Span;
 use mpps_method::compare::{Comparison, Measure, Rule};
 use mpps_method::tune::Row;
-use mpps_method::{Rate, Span};
 use mpps_record::{EffectsLine, Finding, Screen, SettingEffect, Together};
 pub use tried::PROFILES;
 use tried::Tried;
@@ -180,20 +180,12 @@ impl<'bed, 'a> Job<'bed, 'a> {
             self.count(&recorded);
             return Ok(recorded);
         }
-        let Self {
-            standing, trials, ..
-        } = self;
-        let Some(one) = standing.get_mut(bed) else {
+        let Some(one) = self.standing.get_mut(bed) else {
             return Ok(Recorded::default());
         };
-        trials.turn_of(turn);
-        one.tester.forwards_at_most = Some(Rate::from_fps(most));
-        let load = little_more(most);
-        // Through the router there is always a trial.
-        let trial =
-            run_at_overload(&mut one.tester, load, Phase::Overload, trials)?.unwrap_or_default();
+        let (number, trial) = compare::overload(&mut one.tester, turn, most, &mut self.trials)?;
         let recorded = Recorded {
-            number: trials.last_number(),
+            number,
             overload: block(trial),
             ..Recorded::default()
         };

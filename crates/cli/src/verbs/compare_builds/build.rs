@@ -6,10 +6,9 @@ use crate::record::sha256;
 use crate::recorder::Recorder;
 use crate::scratch::Scratch;
 use anyhow::{Context, Result, bail, ensure};
-use mpps_lab::jobs::compare::Forwards;
+use mpps_lab::jobs::turns::Turned;
 use mpps_lab::line::block_of_line;
 use mpps_lab::{interrupt, program};
-use mpps_method::compare::Turn;
 use mpps_method::saturation::Block;
 use mpps_record::{
     Binary, Doubt, LoadLine, ReceiverPlace, RouteChanges, Run, RunLine, SCHEMA, TrialLine, Variant,
@@ -24,13 +23,10 @@ const TRIALS: [&str; 5] = ["--time=350ms", "--no-wire", "--share", "--quiet", "-
 
 /// One build under way.
 pub(super) struct Build<'a> {
-    pub(super) variant: &'a VariantPlan,
+    pub(super) turned: Turned,
     plan: &'a BinaryPlan,
     /// The flag that names it.
     flag: &'static str,
-    pub(super) forwards: Forwards,
-    pub(super) turns: Vec<Turn>,
-    pub(super) trials: Vec<[u32; 2]>,
     pub(super) receiver: Option<ReceiverPlace>,
     /// The first line of its last record.
     begin: Option<RunLine>,
@@ -53,12 +49,9 @@ impl<'a> Build<'a> {
     pub(super) fn new(variant: &'a VariantPlan, flag: &'static str) -> Option<Self> {
         let plan = variant.binary.as_ref()?;
         Some(Self {
+            turned: Turned::new(&variant.name),
             plan,
-            variant,
             flag,
-            forwards: Forwards::default(),
-            turns: Vec::new(),
-            trials: Vec::new(),
             receiver: None,
             begin: None,
             route_changes: None,
@@ -150,7 +143,7 @@ impl<'a> Build<'a> {
             if let Some(made) = &line.route_changes {
                 self.route_changes.get_or_insert_default().add(made);
             }
-            let number = recorder.write_trial_of(&self.variant.name, line.clone())?;
+            let number = recorder.write_trial_of(&self.turned.name, line.clone())?;
             numbers.push((line.trial, number));
         }
         let mut all_found = Vec::new();

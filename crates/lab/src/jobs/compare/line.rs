@@ -18,14 +18,14 @@ impl Outcome {
         let variant = |found: &Measured| Variant {
             fixed_ns_per_frame: fixed_cost(&found.turns, &all).map(cost),
             difference: (found.compared.as_ref())
-                .map(|compared| difference(compared, self.measure)),
+                .map(|compared| difference(compared, self.rule.measure)),
             ..entry(found)
         };
         ComparisonLine {
             frame: frames.to_string(),
             receiver: self.receiver.map(Into::into),
             within_share: plan.within,
-            alike_share: self.alike,
+            alike_share: self.rule.alike,
             budget_ns: plan.budget.as_nanos(),
             fixed_fps: whole_fps(self.fixed),
             variants: self.variants.iter().map(variant).collect(),

@@ -3,12 +3,13 @@
 
 use super::load::Saturated;
 use super::look::{Look, interrupted};
-use super::paired::{Paired, change, turn};
+use super::paired::{Paired, change};
 use super::split::Stacks;
-use super::{Profiled, burn, burnt, limit};
+use super::{burn, burnt, limit};
 use crate::doubt::{self, ProfileDoubts};
 use crate::jobs::compare::{self, ALIKE, Standing, Variant};
 use crate::jobs::sizes;
+use crate::jobs::turns::{find_rates, share_loads};
 use crate::jobs::{JobError, ResultObserver, Trials};
 use crate::line::{self, interval, pairs};
 use crate::profile::Completeness;
@@ -16,11 +17,7 @@ use crate::search::measurer::Measurer;
 use crate::tester::{ReceiverPlace, TesterError};
 use mpps_method::Span;
 use mpps_method::compare::{Compared, Comparison, Measure, Rule};
-use mpps_method::turns::TurnOrder;
 use mpps_record::{Doubt, Interval, ProfileLine, ProfiledAgainst};
-
-/// Turns at most, as a multiple of the pairs that are wanted: the machine disturbs some.
-pub(super) const TURNS: u32 = 2;
 
 /// One set-up.
 #[derive(Clone, Debug)]
@@ -95,20 +92,28 @@ fn measure_both(
     let cpus = &sides[0].variant.bed.plan().cpus;
     let look = Look::new(cpus, None)?;
     let tested = look.test()?;
-    let measure = compare::find_rates(&mut standing, trials)?;
+    let measure = find_rates(&mut standing, trials)?;
     let rule = Rule {
         measure,
         // Nobody looks before the end.
         within: 0.0,
         alike: ALIKE,
     };
-    let mut turns = Turns {
+    let mut paired = Paired::new(look, Comparison::new(rule));
+    let ended = paired.take(plan.pairs, |paired, order| {
+        share_loads(standing.iter_mut().map(|one| &mut one.turned.forwards));
+        let both = order.both(|at| {
+            let Standing { turned, tester, .. } = &mut standing[at];
+            let turn = (&*turned.name, &mut turned.forwards);
+            paired.trial(tester, turn, plan.time, trials)
+        });
+        both.map(Some)
+    });
+    let turns = Turns {
         standing,
-        paired: Paired::new(look, Comparison::new(rule)),
-        plan,
+        paired,
         measure,
     };
-    let ended = turns.all(trials);
     ended.and(turns.tell(&tested, line))?;
     let burnt = burning.iter().map(|burning| burnt(burning.as_ref()));
     if let [against, own] = burnt.collect::<Result<Vec<_>, _>>()?[..] {
@@ -124,36 +129,11 @@ fn measure_both(
 struct Turns<'bed> {
     standing: Vec<Standing<'bed>>,
     paired: Paired,
-    plan: AgainstPlan,
     /// What tells both apart.
     measure: Measure,
 }
 
 impl Turns<'_> {
-    /// Pairs until enough of them count.
-    fn all(&mut self, trials: &mut Trials<'_>) -> Result<(), JobError> {
-        for half_round in 0..TURNS * self.plan.pairs {
-            if self.paired.has(self.plan.pairs) {
-                break;
-            }
-            let order = TurnOrder::from_half_round(half_round.into());
-            let both = order.both(|at| self.turn(at, trials))?;
-            compare::follow(&mut self.standing);
-            self.paired.add(both);
-        }
-        Ok(())
-    }
-
-    /// One sampled trial of one set-up.
-    fn turn(&mut self, at: usize, trials: &mut Trials<'_>) -> Result<Profiled, JobError> {
-        let one = &mut self.standing[at];
-        trials.turn_of(&one.name);
-        let (rate, time) = (one.forwards.overload(), self.plan.time);
-        let profiled = (self.paired).trial(&mut one.tester, rate, time, trials)?;
-        one.turns.push(turn(&profiled));
-        Ok(profiled)
-    }
-
     /// What the trials of one set-up say that count.
     fn found(&mut self, at: usize, tested: &[Completeness]) -> Result<ProfileLine, JobError> {
         let stacks = Stacks::mean(&mut self.paired.kept[at]).folded();
@@ -193,7 +173,7 @@ impl Turns<'_> {
 
     /// Tells what the pairs that count say.
     fn tell(mut self, tested: &[Completeness], line: &mut ProfileLine) -> Result<(), JobError> {
-        if !self.paired.has(1) {
+        if self.paired.kept[0].is_empty() {
             let Paired {
                 void,
                 apart,

@@ -1,17 +1,15 @@
 //! What each stage takes more at one level of a switch than at the other, on one standing bed. Both levels take turns with
 //! sampled trials at saturation, A B B A, as two set-ups of `--against` do.
 
-use super::against::TURNS;
-use super::load::{forwards, load_of};
+use super::load::load_of;
 use super::look::Look;
 use super::paired::{Paired, change};
-use crate::jobs::compare::{ALIKE_ON_ONE_BED, is_alike};
+use crate::jobs::compare::ALIKE_ON_ONE_BED;
+use crate::jobs::turns::{Forwards, share_loads};
 use crate::jobs::{JobError, Trials};
-use crate::search::saturation::little_more;
 use crate::tester::Tester;
+use mpps_method::Span;
 use mpps_method::compare::{Comparison, LeftOut, Measure, Rule};
-use mpps_method::turns::TurnOrder;
-use mpps_method::{Rate, Span};
 use mpps_record::ProfileChange;
 
 /// Two levels of a switch.
@@ -19,8 +17,8 @@ use mpps_record::ProfileChange;
 pub struct Levels {
     /// What trials at each are called.
     pub names: [String; 2],
-    /// The most that each was seen to forward, frames/s.
-    pub most: [f64; 2],
+    /// What each was seen to forward.
+    pub forwards: [Forwards; 2],
     /// Length of each trial.
     pub time: Span,
     /// Pairs of trials that count.
@@ -54,31 +52,20 @@ pub fn measure(
         alike: ALIKE_ON_ONE_BED,
     };
     let mut paired = Paired::new(look, Comparison::new(rule));
-    let mut taken = 0;
-    for half_round in 0..TURNS * levels.pairs {
-        if paired.has(levels.pairs) {
-            break;
-        }
-        if is_alike(levels.most[0], levels.most[1]) {
-            levels.most = [levels.most[0].max(levels.most[1]); 2];
-        }
+    let taken = paired.take(levels.pairs, |paired, order| {
+        share_loads(&mut levels.forwards);
         let mut both = [None, None];
-        let order = TurnOrder::from_half_round(half_round.into());
         at_levels(order.places(), &mut |at| {
-            trials.turn_of(&levels.names[at]);
-            tester.forwards_at_most = Some(Rate::from_fps(levels.most[at]));
-            let load = little_more(levels.most[at]);
-            let one = paired.trial(tester, load, levels.time, trials)?;
-            levels.most[at] = levels.most[at].max(forwards(&one).unwrap_or(0.0));
-            both[at] = Some(one);
+            let turn = (&*levels.names[at], &mut levels.forwards[at]);
+            both[at] = Some(paired.trial(tester, turn, levels.time, trials)?);
             Ok(())
         })?;
-        let [Some(base), Some(own)] = both else {
-            return Ok(Err("a level was refused".to_owned()));
-        };
-        paired.add([base, own]);
-        taken += 1;
-    }
+        let [base, own] = both;
+        Ok(base.zip(own).map(|(base, own)| [base, own]))
+    })?;
+    let Some(taken) = taken else {
+        return Ok(Err("a level was refused".to_owned()));
+    };
     let before = load_of(&paired.kept[0]).unwrap_or_default();
     let (router_ns, frame_ns) = (before.router_ns, before.frame_ns.median);
     let found = change(&paired.kept, router_ns, frame_ns, ALIKE_ON_ONE_BED);

@@ -2,6 +2,7 @@
 
 use super::look::{Beside, Look};
 use super::split::Profiled;
+use crate::jobs::turns::Forwards;
 use crate::jobs::{JobError, Phase, Trials};
 use crate::search::saturation::block;
 use crate::tester::Tester;
@@ -9,8 +10,12 @@ use mpps_method::compare::{Comparison, Turn};
 use mpps_method::distance::{Distance, Place};
 use mpps_method::saturation::{Block, PAIR_WINDOWS_MIN};
 use mpps_method::stage::{Cause, Change, Cost, Split, Stage, paired_changes};
+use mpps_method::turns::TurnOrder;
 use mpps_method::{Offer, Rate, Span};
 use mpps_record::{PartChange, ProfileChange};
+
+/// Turns at most, as a multiple of the pairs that are wanted.
+const TURNS: u32 = 2;
 
 /// Pairs of sampled trials: first that of what the other one is compared with.
 pub(super) struct Paired {
@@ -35,26 +40,46 @@ impl Paired {
         }
     }
 
-    /// Whether so many pairs count.
-    pub fn has(&self, pairs: u32) -> bool {
-        self.kept[0].len() >= pairs as usize
+    /// Takes pairs, A B B A, until so many count. The machine disturbs some, so up to twice as many are taken. Returns how
+    /// many were; `None`: one lacks a trial.
+    pub fn take(
+        &mut self,
+        wanted: u32,
+        mut pair: impl FnMut(&mut Self, TurnOrder) -> Result<Option<[Profiled; 2]>, JobError>,
+    ) -> Result<Option<u32>, JobError> {
+        for taken in 0..TURNS * wanted {
+            if self.kept[0].len() >= wanted as usize {
+                return Ok(Some(taken));
+            }
+            let order = TurnOrder::from_half_round(taken.into());
+            let Some(pair) = pair(self, order)? else {
+                return Ok(None);
+            };
+            self.add(pair);
+        }
+        Ok(Some(TURNS * wanted))
     }
 
-    /// One sampled trial.
+    /// One sampled trial of this turn, at a little more than was seen to be forwarded.
     pub fn trial(
         &mut self,
         tester: &mut Tester<'_>,
-        rate: Rate,
+        (turn, forwards): (&str, &mut Forwards),
         duration: Span,
         trials: &mut Trials<'_>,
     ) -> Result<Profiled, JobError> {
+        trials.turn_of(turn);
+        tester.forwards_at_most = Some(Rate::from_fps(forwards.most));
+        let rate = forwards.overload();
         let what = (Phase::Overload, Offer { rate, duration });
-        self.look.trial(tester, what, Beside::Look, trials)
+        let one = self.look.trial(tester, what, Beside::Look, trials)?;
+        forwards.raise_to(&block(one.judged.trial.clone()));
+        Ok(one)
     }
 
-    /// A pair, if both count and can be compared. Where the state of the machine changed, the windows of one state are
+    /// Adds a pair, if both count and can be compared. Where the state of the machine changed, the windows of one state are
     /// compared, if each trial has enough of them.
-    pub fn add(&mut self, mut pair: [Profiled; 2]) {
+    fn add(&mut self, mut pair: [Profiled; 2]) {
         let is_whole = |one: &Profiled| one.judged.verdict.counts() && one.split.is_some();
         let [base, own] = pair.each_ref().map(turn);
         if !pair.iter().all(is_whole) {
@@ -78,7 +103,7 @@ fn narrow(pair: &mut [Profiled; 2]) -> bool {
 }
 
 /// A trial as a comparison takes it.
-pub(super) fn turn(one: &Profiled) -> Turn {
+fn turn(one: &Profiled) -> Turn {
     Turn {
         overload: block(one.judged.trial.clone()),
         fixed: Block::default(),

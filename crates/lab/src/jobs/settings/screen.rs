@@ -4,9 +4,9 @@ use super::tried::{Tried, apart_from, block_difference, in_turns, leave};
 use super::{EACH, FIRST_TRIALS, Found, Job, Recorded, beds, singly, together_time};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
+use crate::jobs::turns::Rounds;
 use crate::line::cost;
 use crate::tune::toggle::{Level, PLACEBO, Toggle};
-use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
 use mpps_method::compare::{Compared, Comparison, Measure, is_overloaded, rate};
 use mpps_method::interval::Interval;
@@ -146,7 +146,7 @@ fn take_turns_alone<'bed>(
         Toggle::placebo(one.tester.bed).map_err(|why| JobError::Setting { id: PLACEBO, why })?;
     let names = screened.names.each_ref();
     let mut placebo = Tried::together(vec![toggle], names.map(|name| name.clone() + BESIDE_ALONE));
-    (placebo.most, placebo.measure) = (screened.most, screened.measure);
+    (placebo.forwards, placebo.measure) = (screened.forwards, screened.measure);
     let mut turned = alone;
     turned.push(&mut placebo);
     let ended = in_turns(turned, found.tests, end, job);
@@ -179,7 +179,8 @@ fn interaction(found: &screen::Interaction, settings: &[String]) -> Interaction 
 fn set_apart(tried: &mut [Tried<'_>]) -> Result<(), JobError> {
     let ids: Vec<&str> = tried.iter().filter_map(Tried::id).collect();
     for one in tried.iter_mut() {
-        let [low, high] = [one.last[0].min(one.last[1]), one.last[0].max(one.last[1])];
+        let [from, to] = one.forwards.map(|forwards| forwards.last);
+        let [low, high] = [from.min(to), from.max(to)];
         let with = one.toggles.iter().find_map(|toggle| toggle.with);
         one.alone = match with {
             Some(with) => Some(format!("it needs {with} at both levels")),
@@ -244,12 +245,13 @@ impl<'a> Run<'a> {
         let at_bed = |one: &Tried<'_>| usize::from(is_at_second(one));
         let stands = tried
             .iter()
-            .map(|one| one.most[at_bed(one)])
+            .map(|one| one.forwards[at_bed(one)].most)
             .fold(0.0, f64::max);
         let predicted = |run: usize| {
             let more = tried.iter().enumerate().map(|(column, one)| {
                 let is_other = design.is_second(run, column) != (at_bed(one) == 1);
-                let more = ns(one.most[1 - at_bed(one)]) - ns(one.most[at_bed(one)]);
+                let at = |level: usize| ns(one.forwards[level].most);
+                let more = at(1 - at_bed(one)) - at(at_bed(one));
                 if is_other { more } else { 0.0 }
             });
             let cost = ns(stands) + more.sum::<f64>();
@@ -281,22 +283,20 @@ impl<'a> Run<'a> {
         end: Deadline,
         job: &mut Job<'_, '_>,
     ) -> Result<(), JobError> {
-        let mut took = Span::ZERO;
+        let mut rounds = Rounds::new(end);
         for number in 0.. {
             let runs = 0..self.design.runs();
             let is_recorded = runs
                 .into_iter()
                 .any(|run| job.earlier.has(&self.name(number, run)));
-            if !end.leaves(took) && !is_recorded {
+            if !rounds.begin() && !is_recorded {
                 break;
             }
-            let begun_ns = monotonic_ns();
             let block = self.block(number, tried, job);
             // The bed is left as it was, whatever happened.
             leave(tried.iter_mut().flat_map(|one| &mut one.toggles))?;
             block?;
             self.begun += 1;
-            took = Span::from_nanos(monotonic_ns() - begun_ns);
         }
         Ok(())
     }

@@ -3,16 +3,15 @@
 use super::{FIRST_TRIALS, Job, Recorded, stays};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
-use crate::jobs::compare::{self, Forwards, is_alike};
 use crate::jobs::explain::by_stage::{self, Levels};
+use crate::jobs::turns::{Forwards, Rounds, Turned, find_rates, share_loads};
 use crate::line::difference;
 use crate::tune::toggle::{Level, PLACEBO, Toggle};
-use mpps_linux::clock::monotonic_ns;
-use mpps_method::Span;
-use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule, Turn, rate};
+use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule, Turn};
 use mpps_method::random::Random;
 use mpps_method::tune::CATALOGUE;
 use mpps_method::turns::TurnOrder;
+use mpps_method::{Rate, Span};
 use mpps_record::{Difference, ProfileChange, SettingEffect};
 use std::slice::from_mut;
 
@@ -30,10 +29,8 @@ pub(super) struct Tried<'bed> {
     has_beds: bool,
     /// Its levels as its turns are called.
     pub names: [String; 2],
-    /// The most that each level was seen to forward, frames/s.
-    pub most: [f64; 2],
-    /// What each forwarded in the last of its first trials that was undisturbed, frames/s; 0 where none was.
-    pub last: [f64; 2],
+    /// What each level was seen to forward.
+    pub forwards: [Forwards; 2],
     pub measure: Measure,
     /// Of its own pairs.
     pub comparison: Option<Comparison>,
@@ -62,8 +59,7 @@ impl<'bed> Tried<'bed> {
             has_beds: toggles.is_empty(),
             toggles,
             names,
-            most: [0.0; 2],
-            last: [0.0; 2],
+            forwards: [Forwards::default(); 2],
             measure: Measure::Rate,
             comparison: None,
             half_rounds: 0,
@@ -137,11 +133,10 @@ impl<'bed> Tried<'bed> {
             .each_ref()
             .map(|name| format!("{name}, first trials"));
         if let Some(known) = job.earlier.take_all(&first, FIRST_TRIALS as usize) {
-            for (at, trials) in known.iter().enumerate() {
-                let forwarded = || trials.iter().map(Recorded::forwarded);
-                self.most[at] = forwarded().fold(0.0, f64::max);
-                let undisturbed = trials.iter().rev().find_map(|one| rate(&one.overload));
-                self.last[at] = undisturbed.unwrap_or(0.0);
+            for (forwards, trials) in self.forwards.iter_mut().zip(&known) {
+                for one in trials {
+                    forwards.learn(&one.overload, one.whole_fps, one.lost_nothing);
+                }
                 if trials.first().is_some_and(|first| first.lost_nothing) {
                     self.measure = Measure::Cost;
                 }
@@ -152,23 +147,20 @@ impl<'bed> Tried<'bed> {
             let Some(one) = job.standing.get_mut(tried.bed(at)) else {
                 return Ok(());
             };
-            one.forwards = Forwards::default();
-            one.name.clone_from(&first[at]);
+            one.turned = Turned::new(&first[at]);
             // Where the tester ends first at one level, the rates say nothing of the other either.
-            if compare::find_rates(from_mut(one), &mut job.trials)? == Measure::Cost {
+            if find_rates(from_mut(one), &mut job.trials)? == Measure::Cost {
                 tried.measure = Measure::Cost;
             }
-            tried.most[at] = one.forwards.most;
-            tried.last[at] = one.forwards.last;
+            tried.forwards[at] = one.turned.forwards;
+            one.tester.forwards_at_most = Some(Rate::from_fps(tried.forwards[at].most));
             Ok(())
         })
     }
 
     /// A trial at each level.
     pub fn pair(&mut self, job: &mut Job<'_, '_>) -> Result<(), JobError> {
-        if is_alike(self.most[0], self.most[1]) {
-            self.most = [self.most[0].max(self.most[1]); 2];
-        }
+        share_loads(&mut self.forwards);
         let order = TurnOrder::from_half_round(self.half_rounds).places();
         self.half_rounds += 1;
         let mut pair = [None, None];
@@ -177,7 +169,7 @@ impl<'bed> Tried<'bed> {
             pair = known.map(Some);
         } else {
             self.at_levels(order, |tried, at| {
-                let (bed, most) = (tried.bed(at), tried.most[at]);
+                let (bed, most) = (tried.bed(at), tried.forwards[at].most);
                 pair[at] = Some(job.overload(bed, &tried.names[at], most)?);
                 Ok(())
             })?;
@@ -185,8 +177,8 @@ impl<'bed> Tried<'bed> {
         let [Some(from), Some(to)] = pair else {
             return Ok(());
         };
-        for (most, one) in self.most.iter_mut().zip([&from, &to]) {
-            *most = most.max(rate(&one.overload).unwrap_or(0.0));
+        for (forwards, one) in self.forwards.iter_mut().zip([&from, &to]) {
+            forwards.raise_to(&one.overload);
         }
         if let Some(comparison) = &mut self.comparison {
             comparison.add(&turn(&from), &turn(&to));
@@ -216,7 +208,7 @@ impl<'bed> Tried<'bed> {
                 .names
                 .each_ref()
                 .map(|name| format!("{name}, profiled")),
-            most: self.most,
+            forwards: self.forwards,
             time: PROFILED,
             pairs: PROFILED_PAIRS,
         };
@@ -341,7 +333,7 @@ pub(super) fn in_turns(
         one.comparison = Some(Comparison::one_of(rule, tests));
     }
     let mut random = Random::from_seed(job.seed);
-    let mut took = Span::ZERO;
+    let mut rounds = Rounds::new(deadline);
     loop {
         tried.retain_mut(|one| {
             let ended = one.comparison.as_mut().is_none_or(Comparison::look);
@@ -349,15 +341,13 @@ pub(super) fn in_turns(
         });
         let mut recorded = tried.iter().flat_map(|one| &one.names);
         let is_recorded = recorded.any(|name| job.earlier.has(name));
-        if tried.is_empty() || !(deadline.leaves(took) || is_recorded) {
+        if tried.is_empty() || !(rounds.begin() || is_recorded) {
             return Ok(());
         }
         let mut wanted: Vec<&mut Tried<'_>> = tried.iter_mut().map(|one| &mut **one).collect();
         random.shuffle(&mut wanted);
-        let begun_ns = monotonic_ns();
         for one in wanted {
             one.pair(job)?;
         }
-        took = Span::from_nanos(monotonic_ns() - begun_ns);
     }
 }

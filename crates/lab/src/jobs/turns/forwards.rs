@@ -1,6 +1,5 @@
 //! What a set-up was seen to forward, and the load that this asks for next.
 
-use super::{ALIKE, ALIKE_WITH_ROUTES};
 use crate::search::saturation::{SENDER_MAX, little_more};
 use mpps_method::Rate;
 use mpps_method::compare::{is_overloaded, rate};
@@ -22,7 +21,7 @@ pub struct Forwards {
     /// Whether the last undisturbed windows were of a load that it could not take.
     pub is_known: bool,
     /// Whether it forwarded all of the last load that was undisturbed.
-    forwards_all: bool,
+    pub forwards_all: bool,
 }
 
 impl Forwards {
@@ -51,12 +50,12 @@ impl Forwards {
             self.is_known = !self.forwards_all;
         }
         self.last = found.unwrap_or(self.last);
-        self.raise_to(found.unwrap_or(whole_fps));
+        self.most = self.most.max(found.unwrap_or(whole_fps));
     }
 
-    /// Raises the rate to one that was seen.
-    pub fn raise_to(&mut self, fps: f64) {
-        self.most = self.most.max(fps);
+    /// Raises the rate to what was forwarded in undisturbed windows.
+    pub fn raise_to(&mut self, block: &Block) {
+        self.most = self.most.max(rate(block).unwrap_or(0.0));
     }
 }
 
@@ -70,18 +69,8 @@ pub fn share_loads<'a>(all: impl IntoIterator<Item = &'a mut Forwards>) {
 }
 
 /// Whether two set-ups are about as fast, so that one load overloads both.
-pub(in crate::jobs) fn is_alike(one: f64, other: f64) -> bool {
+fn is_alike(one: f64, other: f64) -> bool {
     one.max(other) < ALIKE_RATES * one.min(other)
-}
-
-/// Differences up to this share count as none between set-ups on beds of their own.
-#[must_use]
-pub const fn alike(have_routes: bool) -> f64 {
-    if have_routes {
-        ALIKE_WITH_ROUTES
-    } else {
-        ALIKE
-    }
 }
 
 #[cfg(test)]
@@ -135,10 +124,5 @@ mod tests {
         });
         share_loads(&mut all);
         assert_eq!(all.map(|one| one.most), [1.05e6, 1.05e6, 2e6]);
-    }
-
-    #[test]
-    fn tables_widen_what_counts_as_none() {
-        assert_eq!([false, true].map(alike), [ALIKE, ALIKE_WITH_ROUTES]);
     }
 }
