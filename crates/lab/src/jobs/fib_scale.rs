@@ -10,6 +10,7 @@
 //! Routes are samples of one table with one seed, so a smaller one is part of a larger. A rate with a table
 //! and few destinations is no measurement of the table: every point says both, as counted and as drawn.
 
+use super::sizes::each_size;
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, ResultObserver, Trials, keep};
 use crate::bed::Bed;
@@ -213,18 +214,11 @@ impl<'a> Scale<'a> {
         prepared: &Prepared,
         observer: &mut dyn ScaleObserver,
     ) -> Result<(), JobError> {
-        let mut kept = None;
-        for frames in &prepared.plan.sizes {
-            observer.size_begins(None);
-            let measured = self.measure(prepared, frames, &mut Trials::new(&mut *observer));
-            let kept_line =
-                measured.and_then(|line| observer.result(&line).map_err(JobError::Record));
-            if let Err(error) = kept_line
-                && keep(&mut kept, error).is_break()
-            {
-                break;
-            }
-        }
+        let sizes = &prepared.plan.sizes;
+        let kept = each_size(sizes, None, observer, |frames, trials| {
+            let measured = self.measure(prepared, frames, trials);
+            measured.map_or_else(|error| (None, Some(error)), |line| (Some(line), None))
+        });
         kept.map_or(Ok(()), Err)
     }
 
