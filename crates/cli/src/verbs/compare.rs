@@ -10,7 +10,7 @@ use crate::plan::ComparePlan;
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Context, Result};
-use mpps_lab::bed::{Bed, BedPlan};
+use mpps_lab::bed::BedPlan;
 use mpps_lab::jobs::compare::{self, Variant};
 use mpps_lab::jobs::{Observer, ResultObserver};
 use std::ffi::OsString;
@@ -34,8 +34,8 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
     let set_ups = set_ups(&plan, &plan.on_this_machine()?);
     let how = &plan.how;
     let job = Job::compare(&plan.variants[0].traffic, how);
-    in_turns(&set_ups, &prepared, &job, output, |beds, recorder| {
-        compare(&plan, beds, recorder)
+    in_turns(&set_ups, &prepared, &job, output, |variants, recorder| {
+        compare(&plan, variants, recorder)
     })
 }
 
@@ -59,22 +59,10 @@ pub(super) fn set_ups<'a>(plan: &'a ComparePlan, beds: &[BedPlan]) -> Vec<SetUp<
     set_ups.collect()
 }
 
-/// The variants on beds that stand.
-pub(super) fn variants<'bed>(plan: &ComparePlan, beds: &'bed [Bed]) -> Vec<Variant<'bed>> {
-    let variants = plan.variants.iter().zip(beds);
-    let variants = variants.map(|(variant, bed)| Variant {
-        name: variant.name.clone(),
-        bed,
-        traffic: variant.traffic.clone(),
-    });
-    variants.collect()
-}
-
 /// On beds that stand.
-fn compare(plan: &ComparePlan, beds: &[Bed], recorder: &mut Recorder) -> Result<()> {
-    let variants = variants(plan, beds);
+fn compare(plan: &ComparePlan, variants: &[Variant<'_>], recorder: &mut Recorder) -> Result<()> {
     recorder.size_begins(Some(plan.how.budget));
-    let outcome = compare::measure(&variants, &plan.how, recorder)?;
+    let outcome = compare::measure(variants, &plan.how, recorder)?;
     let written = recorder.result(&plan.line_of(&outcome));
     ended(outcome.error).and(written.with_context(|| recorder.record().not_written()))
 }

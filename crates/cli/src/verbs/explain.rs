@@ -12,7 +12,6 @@ use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Context, Result};
 use mpps_lab::bed::Bed;
-use mpps_lab::jobs::compare::Variant;
 use mpps_lab::jobs::explain::against::Side;
 use mpps_lab::jobs::explain::{self, ExplainPlan};
 use mpps_lab::traffic::Traffic;
@@ -53,20 +52,14 @@ fn explain_against(
     ];
     let offer = &plan.offer.offer;
     let job = Job::explain_against(&plan.offer, against.plan.offer.burn_ns);
-    in_turns(&set_ups, &prepared, &job, output, |beds, recorder| {
-        let side = |name: &str, flags: &[String], plan: &plan::ExplainPlan, bed| Side {
-            flags: flags.to_vec(),
-            variant: Variant {
-                name: name.to_owned(),
-                bed,
-                traffic: plan.offer.offer.traffic.clone(),
-            },
-            burn_ns: plan.offer.burn_ns,
+    let burns = [plan.offer.burn_ns, against.plan.offer.burn_ns];
+    in_turns(&set_ups, &prepared, &job, output, |variants, recorder| {
+        let side = |at: usize| Side {
+            flags: set_ups[at].flags.to_vec(),
+            variant: variants[at].clone(),
+            burn_ns: burns[at],
         };
-        let sides = [
-            side(&against.name, &against.flags, &against.plan, &beds[1]),
-            side(&against.explained, &[], &plan, &beds[0]),
-        ];
+        let sides = [side(1), side(0)];
         let how = explain::against::AgainstPlan {
             time: offer.time,
             pairs: offer.trials,

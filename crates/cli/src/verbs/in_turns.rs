@@ -13,6 +13,7 @@ use crate::terminal::plan as words;
 use anyhow::{Context, Result};
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::facts;
+use mpps_lab::jobs::compare::Variant;
 use mpps_lab::traffic::Traffic;
 use serde_json::{Value, json};
 
@@ -37,7 +38,7 @@ pub fn in_turns(
     prepared: &[Option<Prepared>],
     job: &Job<'_>,
     output: &OutputArgs,
-    run: impl FnOnce(&[Bed], &mut Recorder) -> Result<()>,
+    run: impl FnOnce(&[Variant<'_>], &mut Recorder) -> Result<()>,
 ) -> Result<Exit> {
     if output.dry_run {
         return dry_run(set_ups, job, output);
@@ -49,7 +50,7 @@ pub fn in_turns(
     let shown = first.and_then(|routes| {
         let line = run_line(begun, job, &beds[0], &facts::gather(), routes);
         let written = recorder.write(line);
-        let ended = written.and_then(|()| run(&beds, &mut recorder));
+        let ended = written.and_then(|()| run(&variants(set_ups, &beds), &mut recorder));
         let ended = count_back(prepared, &beds, &recorder, ended);
         measure::finish(output, None, &mut recorder, ended.err().as_ref())
     });
@@ -65,6 +66,17 @@ pub(super) fn raise(set_ups: &[SetUp<'_>], recorder: &Recorder) -> Result<Vec<Be
         Ok(bed)
     });
     beds.collect()
+}
+
+/// The set-ups on beds that stand.
+pub(super) fn variants<'bed>(set_ups: &[SetUp<'_>], beds: &'bed [Bed]) -> Vec<Variant<'bed>> {
+    let variants = set_ups.iter().zip(beds);
+    let variants = variants.map(|(set_up, bed)| Variant {
+        name: set_up.name.to_owned(),
+        bed,
+        traffic: set_up.traffic.clone(),
+    });
+    variants.collect()
 }
 
 /// Compares the FIB of each bed with its routes; what ended the run before comes first.
