@@ -87,11 +87,13 @@ fn late(frames: u64) -> Option<Doubt> {
     })
 }
 
-/// So long after their trial that a queue behind the ring must have held them: most of a trial.
+/// So long after their trial that a queue behind the ring must have held them. A ring that overflowed is full at the end
+/// of its trial, and an overloaded DUT takes longer to empty it than a drain lasts.
 fn queued_behind(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let trials = trials.iter().map(|(trial, _)| trial);
     let overdue = trials
-        .iter()
-        .map(|(trial, _)| (trial.overdue, trial.counts().sent));
+        .filter(|trial| trial.ledger().lost_nic_ring == 0)
+        .map(|trial| (trial.overdue, trial.counts().sent));
     let (frames, sent) = overdue
         .filter(|&(frames, sent)| frames as f64 > OVERDUE_MAX * sent as f64)
         .max()?;
@@ -177,6 +179,22 @@ mod tests {
         assert_eq!(with(|counts| counts.late = 1), ["late"]);
         assert_eq!(with(|counts| counts.not_lowered = 1), ["not-routed"]);
         assert_eq!(with(|counts| counts.foreign = 1), ["foreign"]);
+    }
+
+    #[test]
+    fn frames_that_a_full_ring_held_are_no_queues() {
+        let raised = |overdue, lost_nic_ring| {
+            let (mut held, verdict) = trial(Counts {
+                sent: 10_000,
+                received: 9_000,
+                ..Counts::default()
+            });
+            held.overdue = overdue;
+            held.directions[0].ledger.lost_nic_ring = lost_nic_ring;
+            !frame_doubts(&[(held, verdict)]).is_empty()
+        };
+        assert_eq!((raised(101, 0), raised(100, 0)), (true, false));
+        assert!(!raised(5_000, 1));
     }
 
     /// The search's own words come first: no doubt is there twice.
