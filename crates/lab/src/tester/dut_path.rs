@@ -149,7 +149,7 @@ mod tests {
             assert_eq!(
                 error.to_string(),
                 "--receiver exit: this kernel has neither tcx links (Linux 6.6) nor clsact with eBPF (modules \
-                sch_ingress, cls_bpf); load the modules or take a newer kernel"
+                sch_ingress, cls_bpf); load the modules, take a newer kernel, or give --receiver port"
             );
             // Where nobody asked for the exit, the port takes its place.
             assert!(JobError::from(error).is_past_exit());

@@ -95,7 +95,7 @@ fn remedy(cause: &str) -> &'static str {
     }
 }
 
-const NO_HOOK: &str = "this kernel has neither tcx links (Linux 6.6) nor clsact with eBPF (modules sch_ingress, \
+pub(crate) const NO_HOOK: &str = "this kernel has neither tcx links (Linux 6.6) nor clsact with eBPF (modules sch_ingress, \
     cls_bpf)";
 
 /// Why the receiver cannot stand at the DUT's exit.
@@ -125,7 +125,7 @@ impl NoExit {
     /// What to do. Without the hook the port can receive, but no wire can take the router's place.
     const fn remedy(&self) -> &'static str {
         match self {
-            Self::Kernel => "load the modules or take a newer kernel",
+            Self::Kernel => "load the modules, take a newer kernel, or give --receiver port",
             Self::Dut(_)
             | Self::PacketSockets
             | Self::Merged

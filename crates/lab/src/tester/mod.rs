@@ -17,6 +17,7 @@ pub(crate) mod programs;
 mod ways;
 mod wire;
 
+pub(crate) use error::NO_HOOK;
 pub use error::{NoExit, TesterError};
 pub use evidence::EvidenceProbe;
 pub use fault::{Fault, PlantedFault};

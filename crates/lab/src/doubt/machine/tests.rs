@@ -25,6 +25,39 @@ fn a_missing_cost_says_so() {
 }
 
 #[test]
+fn a_kernel_that_takes_no_wire_is_told() {
+    let overloaded = |wire_trials| Saturated {
+        at_most: Some(Saturation::default()),
+        wire_trials,
+        ..Saturated::default()
+    };
+    let open = Surroundings::default();
+    let doubt = no_hook(&open, &overloaded(0)).expect("a doubt");
+    assert!(
+        doubt.seen.starts_with("this kernel has neither tcx links"),
+        "{doubt:?}"
+    );
+    assert_eq!(no_hook(&open, &overloaded(9)), None);
+    assert_eq!(
+        no_hook(&open, &Saturated::default()),
+        None,
+        "never overloaded"
+    );
+    // A device of others, and what stands at the egress, have doubts of their own.
+    let closed = Surroundings {
+        closed: true,
+        ..Surroundings::default()
+    };
+    let shaped = Surroundings {
+        egress: Some(("mC".to_owned(), "a shaper".to_owned())),
+        ..Surroundings::default()
+    };
+    for around in [closed, shaped] {
+        assert_eq!(no_hook(&around, &overloaded(0)), None);
+    }
+}
+
+#[test]
 fn a_cost_of_two_pairs_is_doubted() {
     let of = |pairs| {
         let part = Interval::default();
