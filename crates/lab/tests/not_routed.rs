@@ -4,6 +4,7 @@ use crate::support;
 use crate::support::trials;
 use mpps_lab::bed::Bed;
 use mpps_lab::doubt::{Doubt, frame_doubts};
+use mpps_lab::tester::{Fault, PlantedFault};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial::probe::probe;
 use mpps_method::disturbed::Guard;
@@ -136,6 +137,56 @@ fn a_port_that_reflects_does_not_pass_both_ways() {
     assert!(counts.foreign > 0, "{counts:?}");
 }
 
+/// Of one flow, one frame in 16 waits in a queue of its own.
+#[test]
+fn a_flow_that_two_queues_share_is_named() {
+    if !support::can_run_on_two_cpus() || !support::has("nft") {
+        return;
+    }
+    // 480 kbit/s are 1000 frames of 60 octets a second, and 1250 come.
+    let queues = "tc qdisc add dev mC root handle 1: htb default 1\n\
+        tc class add dev mC parent 1: classid 1:1 htb rate 1gbit\n\
+        tc class add dev mC parent 1: classid 1:2 htb rate 480kbit burst 1600\n";
+    let slower = support::forward_rule("numgen inc mod 16 3 meta priority set 1:2");
+    let queued = bed(&format!("set -e\n{queues}{slower}"));
+    let mut tester = trials::tester(&queued, &support::traffic(), FRAMES);
+    let trial = trials::run(&mut tester, 20_000.0, 300);
+    let (reordered, received) = (trial.counts().reordered, trial.counts().received);
+    assert!(reordered > 0, "{:?}", trial.counts());
+    assert!(16 * reordered < 2 * received, "{:?}", trial.counts());
+    let seen = doubts(trial);
+    assert!(seen.len() == 1 && seen[0].name == "reordered", "{seen:?}");
+    let some = format!("{reordered} of {received} frames arrived after a later frame");
+    assert!(seen[0].seen.starts_with(&some), "{seen:?}");
+}
+
+#[test]
+fn frames_that_come_after_their_trial_are_named() {
+    if !support::can_run() {
+        return;
+    }
+    // 4 kbit/s are 8 frames of 60 octets a second: fewer than keep a drain waiting. 34 pass at once.
+    let held = bed("tc qdisc add dev mC root tbf rate 4kbit burst 2kb limit 1mb\n");
+    let mut tester = trials::tester(&held, &support::traffic(), FRAMES);
+    let first = trials::run(&mut tester, 1_000.0, 100);
+    assert!(first.counts().lost > 0, "{:?}", first.counts());
+    assert_eq!(first.counts().late, 0, "{:?}", first.counts());
+    let next = trials::run(&mut tester, 1_000.0, 100);
+    let late = next.counts().late;
+    assert!(late > 0, "{:?}", next.counts());
+    trials::assert_ledger(&next, "frames of an earlier trial");
+    let verdict = next.judge(&BLIND);
+    println!("{} {verdict}", first.judge(&BLIND));
+    assert_ne!(verdict, Verdict::Lossless);
+    let seen = doubts(next);
+    let after = format!("{late} frames arrived after the end of their trial");
+    assert!(
+        seen.iter()
+            .any(|doubt| doubt.name == "late" && doubt.seen == after),
+        "{seen:?}"
+    );
+}
+
 #[test]
 fn frames_that_a_shaper_holds_count_as_lost() {
     if !support::can_run_on_two_cpus() {
@@ -156,4 +207,25 @@ fn frames_that_a_shaper_holds_count_as_lost() {
     );
     let within = trials::run(&mut tester, 20_000.0, 500);
     assert_eq!(doubts(within), []);
+}
+
+/// A router of 17 kfps needs 0.2 s for a full ring, and three times that load fills it within 0.07 s.
+#[test]
+fn frames_that_a_full_ring_holds_are_no_doubt() {
+    if !support::can_run_on_two_cpus() {
+        return;
+    }
+    let bed = bed(":\n");
+    let mut tester = trials::tester(&bed, &support::traffic(), FRAMES);
+    let slow = Fault::spin(56_000);
+    let _slow = PlantedFault::plant(slow, &bed, tester.ways()[0]).expect("planted");
+    let trial = trials::run(&mut tester, 60_000.0, 300);
+    assert!(trial.ledger().lost_nic_ring > 0, "{:?}", trial.ledger());
+    assert!(
+        trial.overdue > 1_000,
+        "{} {:?}",
+        trial.overdue,
+        trial.counts()
+    );
+    assert_eq!(doubts(trial), []);
 }
