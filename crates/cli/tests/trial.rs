@@ -1,7 +1,7 @@
 //! `mpps trial` end to end, on a bed of its own: exactly what was asked for is offered, and every frame is accounted
 //! for. A restless machine disturbs the verdicts and never the counts, so nothing here is repeated.
 
-use crate::program::{Scratch, assert_gone, has, mpps, privileged, run};
+use crate::program::{Scratch, assert_gone, has, mpps, privileged, run, staged};
 use serde_json::Value;
 
 /// The document of a run; it ends with 0, or with 4 and says what disturbed.
@@ -83,6 +83,52 @@ fn what_was_asked_for_is_offered_exactly() {
             }
         }
     }
+}
+
+/// The kernel's file says that the tester's CPU and the DUT's are threads of one core, as on many a small guest.
+#[test]
+fn threads_of_one_core_are_doubted() {
+    if !privileged() {
+        return;
+    }
+    if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 2) {
+        println!("SKIP: needs two CPUs");
+        return;
+    }
+    let scratch = Scratch::new("trial-core");
+    let run_on = |siblings: &str| {
+        let file = scratch.path("siblings");
+        std::fs::write(&file, siblings).expect("a file");
+        let stage = "unshare -m sh -ec '
+            mount --bind \"$FILE\" /sys/devices/system/cpu/cpu1/topology/thread_siblings_list
+            exec \"$MPPS\" \"$@\"' sh \"$@\"";
+        let mut command = staged(stage);
+        command
+            .arg("sh")
+            .args(["trial", "--rate", "20k", "--time", "0.05", "--json"]);
+        command.args([
+            "--receiver",
+            "port",
+            "--tester-cpus",
+            "0",
+            "--dut-cpus",
+            "1",
+        ]);
+        let record = scratch.path("record.jsonl");
+        let ended = run(command.arg("--record").arg(&record).env("FILE", &file));
+        assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
+        let document: Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
+        std::fs::remove_file(&record).expect("a record");
+        document["results"][0]["doubts"].to_string()
+    };
+    let told = "CPU 1 (DUT) and CPU 0 (tester) are threads of one core";
+    let doubts = run_on("0-1\n");
+    assert!(
+        doubts.contains("core-shared") && doubts.contains(told),
+        "{doubts}"
+    );
+    let doubts = run_on("1\n");
+    assert!(!doubts.contains("core-shared"), "{doubts}");
 }
 
 #[test]

@@ -84,6 +84,29 @@ fn a_planted_machine_has_every_fact() {
     assert_eq!(facts.platform.product.text(), "X10DRi");
 }
 
+/// The planted machine's CPUs 0 and 2 are threads of one core.
+#[test]
+fn a_core_with_a_cpu_of_each_side_is_found() {
+    let planted = Planted::new("cores", ROUTER);
+    let shared = |dut: &[usize], tester: &[usize]| core_shared(&planted.root(), dut, tester);
+    for cpu in [1, 3] {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        planted.put(&path, b"1,3\n");
+    }
+    assert_eq!(shared(&[0], &[2]), Reading::Known(Some((0, 2))));
+    assert_eq!(shared(&[0, 1], &[3]), Reading::Known(Some((1, 3))));
+    // One CPU for both has a doubt of its own, and one side may have a whole core.
+    for (dut, tester) in [(&[0][..], &[0, 1][..]), (&[1, 3], &[0]), (&[0], &[])] {
+        assert_eq!(
+            shared(dut, tester),
+            Reading::Known(None),
+            "{dut:?} {tester:?}"
+        );
+    }
+    let unknown = shared(&[7], &[0]);
+    assert!(unknown.known().is_none(), "{unknown:?}");
+}
+
 #[test]
 fn a_missing_fact_names_its_file() {
     let planted = Planted::new(
