@@ -1,5 +1,6 @@
 //! Who else had a CPU, and for how long: by what this test did to it.
 
+use crate::host::{again, succeeded};
 use crate::support;
 use mpps_lab::clock::wait_until;
 use mpps_lab::tester::{OtherTasks, RouterTasks};
@@ -73,4 +74,22 @@ fn a_stretch_counts_from_the_clearing() {
         );
         assert_eq!(name, "sh");
     }
+}
+
+/// A container may have a time namespace. The kernel's programs read the clock of the host.
+#[test]
+fn a_stretch_counts_in_a_time_namespace() {
+    if !support::can_run() {
+        return;
+    }
+    let test = "a_stretch_counts_from_the_clearing";
+    let own = again(test);
+    let offset = ["--time", "--monotonic", "100000"];
+    let mut apart = Command::new("unshare");
+    apart
+        .args(offset)
+        .arg(own.get_program())
+        .args(own.get_args());
+    let ended = apart.output().expect("unshare (util-linux)");
+    succeeded(test, &ended);
 }
