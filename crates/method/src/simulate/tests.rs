@@ -102,6 +102,10 @@ fn a_pause_of_the_routers_own_shows_in_its_loss_alone() {
     let trial = Simulated::new(properties).trial(&at(5_000.0));
     let lost = 5_000 / 20 - 100;
     assert_eq!(trial.judge(&Rules::default()), Verdict::Lossy { lost });
+    // Each second has its chance, so a long trial does not pass where short ones fail.
+    let long = Offer::new(Rate::from_fps(5_000.0), Span::from_millis(60_000));
+    let trial = Simulated::new(properties).trial(&long);
+    assert_eq!(trial.counts().lost, 60 * lost);
 }
 
 #[test]
