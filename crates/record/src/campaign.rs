@@ -52,6 +52,9 @@ pub struct CellLine {
     pub took_ns: u64,
     /// Why it was not run.
     pub not_run: Option<String>,
+    /// Factors whose levels its variants combine; none of other cells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub factors: Vec<Factor>,
     /// Published figures of the same scenario.
     pub published: Vec<Published>,
     /// The claim that it tests.
@@ -59,6 +62,26 @@ pub struct CellLine {
     /// Members that this version does not know.
     #[serde(flatten)]
     pub other: Other,
+}
+
+/// A factor of a comparison. A variant is called by a level of each factor, with `+` between them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Factor {
+    /// Its name.
+    pub name: String,
+    /// Its levels, the first one to compare with.
+    pub levels: Vec<Level>,
+}
+
+/// A level of a factor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Level {
+    /// Its name.
+    pub name: String,
+    /// Why variants with it were not run; null where they were.
+    pub not_run: Option<String>,
 }
 
 /// A published figure.
@@ -100,7 +123,8 @@ pub struct Check {
     pub least: Option<f64>,
     /// Greatest value with which the claim holds; none: there is no upper bound.
     pub most: Option<f64>,
-    /// The levels of a setting that the claim is about, the first one and the other; none: whichever were measured.
+    /// The two levels of a setting, or the first variant and another one, that the claim is about; none: whichever were
+    /// measured, or the last variant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<[String; 2]>,
 }
@@ -113,8 +137,8 @@ pub enum Looked {
     /// `mpps compare`: change of frames/s of its last variant against the first, as a share.
     #[default]
     RateChange,
-    /// `mpps compare` of four variants, neither change, each alone and both: the rate of both against what the two alone
-    /// predict, less 1.
+    /// `mpps compare` of all combinations of changes: the rate of all changes together against what fewer of them predict,
+    /// less 1.
     Interaction,
     /// `mpps throughput`: the smallest maximum forwarding rate of its frame sizes divided by the greatest.
     RateEvenness,

@@ -39,6 +39,68 @@ pub struct ComparisonLine {
     pub other: Other,
 }
 
+/// Factors of a comparison whose variants are all combinations of their levels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Factors<'a> {
+    /// Names of the levels of each factor; the first variant has the first of each.
+    pub levels: Vec<Vec<&'a str>>,
+    /// The level of each factor, for each variant.
+    pub variants: Vec<Vec<usize>>,
+}
+
+impl<'a> Factors<'a> {
+    /// What stands between the levels in the name of a variant.
+    pub const BETWEEN: char = '+';
+
+    /// All combinations of so many levels each; the first one changes first.
+    #[must_use]
+    pub fn combinations(sizes: &[usize]) -> Vec<Vec<usize>> {
+        let mut all = vec![Vec::new()];
+        for size in sizes {
+            let with = |level, levels: &Vec<usize>| [&levels[..], &[level]].concat();
+            let each = (0..*size).flat_map(|level| all.iter().map(move |one| with(level, one)));
+            all = each.collect();
+        }
+        all
+    }
+
+    /// Those that names of variants tell: a level of each factor, with `+` between them. Two changes may also be four
+    /// variants whose last is called "both". `None` of other comparisons.
+    #[must_use]
+    pub fn from_names(names: &[&'a str]) -> Option<Self> {
+        if let [neither, one, other, "both"] = *names {
+            return Some(Self {
+                levels: vec![vec![neither, one], vec![neither, other]],
+                variants: Self::combinations(&[2, 2]),
+            });
+        }
+        let mut found = Self::default();
+        for name in names {
+            let parts: Vec<&str> = name.split(Self::BETWEEN).collect();
+            found
+                .levels
+                .resize(parts.len().max(found.levels.len()), Vec::new());
+            let place = |(levels, part): (&mut Vec<&'a str>, &&'a str)| {
+                let known = levels.iter().position(|level| level == part);
+                known.unwrap_or_else(|| {
+                    levels.push(part);
+                    levels.len() - 1
+                })
+            };
+            let places: Vec<usize> = found.levels.iter_mut().zip(&parts).map(place).collect();
+            if found.variants.contains(&places) {
+                return None;
+            }
+            found.variants.push(places);
+        }
+        let several = found.levels.iter().filter(|levels| levels.len() > 1);
+        let all: usize = found.levels.iter().map(Vec::len).product();
+        let is_whole = |places: &Vec<usize>| places.len() == found.levels.len();
+        let is_factorial = several.count() > 1 && all == names.len();
+        (is_factorial && found.variants.iter().all(is_whole)).then_some(found)
+    }
+}
+
 /// One set-up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -299,6 +361,27 @@ mod tests {
             counted,
             ..Pairs::default()
         })
+    }
+
+    #[test]
+    fn names_of_levels_tell_factors() {
+        let names = ["one+off", "both+off", "one+on", "both+on"];
+        let found = Factors::from_names(&names).expect("two factors");
+        assert_eq!(found.levels, [["one", "both"], ["off", "on"]]);
+        assert_eq!(found.variants, [[0, 0], [1, 0], [0, 1], [1, 1]]);
+        let old = Factors::from_names(&["none", "a", "b", "both"]).expect("two changes");
+        assert_eq!(old.levels, [["none", "a"], ["none", "b"]]);
+        assert_eq!(old.variants, found.variants);
+        for other in [
+            &["one+off", "both+off", "one+on"][..],
+            &["one+off", "both+off", "one+on", "one+on"],
+            &["one+off", "both+off", "one+on", "all"],
+            &["a", "b"],
+            // One factor alone changes.
+            &["1-queue+1-cpu", "2-queues+1-cpu"],
+        ] {
+            assert_eq!(Factors::from_names(other), None, "{other:?}");
+        }
     }
 
     #[test]

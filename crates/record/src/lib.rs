@@ -78,13 +78,13 @@ pub use answer::{Answer, Answers};
 pub use bed::{Bed, KernelInterfaces, Place, SetUpScript};
 pub use burst::{BurstLine, BurstSearch, BurstSum};
 pub use calibration::CalibrationLine;
-pub use campaign::{CampaignLine, CellLine, Check, Looked, Published, Statement};
+pub use campaign::{CampaignLine, CellLine, Check, Factor, Level, Looked, Published, Statement};
 pub use comparability::Comparability;
 pub use compared::{
     RUNS_ALIKE, Refusal, Terms, check_profiles, compare_points, compare_results, is_same_distance,
     is_same_speed,
 };
-pub use comparison::{Binary, ComparisonLine, Difference, Pairs, Variant};
+pub use comparison::{Binary, ComparisonLine, Difference, Factors, Pairs, Variant};
 pub use effects::{Alias, EffectsLine, Interaction, Screen, SettingEffect, Together};
 pub use histogram::{Histogram, Quantiles};
 pub use kind::{Body, Line, Run, to_line};

@@ -1,6 +1,6 @@
 //! What a run answers, of all kinds of lines together: in sentences, and as one table.
 
-use crate::interaction;
+use crate::factorial;
 use crate::kind::kinds;
 use crate::number;
 use crate::table::Table;
@@ -16,7 +16,7 @@ pub fn sentences(run: &Run) -> Vec<String> {
     let told: Vec<String> = kinds(run)
         .iter()
         .flat_map(|lines| lines.sentences())
-        .chain(interaction::sentences(run))
+        .chain(factorial::sentences(run))
         .collect();
     if told.is_empty() && run.results.is_empty() {
         return vec![other_answer(run)];

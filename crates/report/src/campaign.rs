@@ -2,6 +2,7 @@
 
 use crate::answers;
 use crate::cell::{MeasuredCell, State};
+use crate::factorial::Grid;
 use crate::number;
 use crate::table::Table;
 use crate::verdict::{Judged, Verdict};
@@ -116,6 +117,12 @@ impl<'a> CampaignRun<'a> {
     pub fn table(&self) -> Table {
         let columns = "cell;what;frame;frames/s at most;interval;published;here by published;without loss;limited by;told";
         Table::new(columns, self.cells.iter().flat_map(MeasuredCell::rows))
+    }
+
+    /// Rates of the cells that combine levels of factors.
+    #[must_use]
+    pub fn grids(&self) -> Vec<Grid> {
+        self.cells.iter().filter_map(MeasuredCell::grid).collect()
     }
 
     /// A row for each claim.

@@ -30,6 +30,10 @@ pub fn campaign_section(
             h3 { "Cells" }
             p.note { "All rates are frames/s. Published figures are of other machines. \"here by published\" is our rate divided by theirs." }
             (campaign.table().markup(Some("said")))
+            @for grid in campaign.grids() {
+                h3 { (grid.title) }
+                (grid.table.markup(None))
+            }
             h3 { "Runs of the cells" }
             @for cell in &campaign.cells {
                 @if let Some(run) = cell.run {

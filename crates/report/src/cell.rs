@@ -2,6 +2,7 @@
 
 use crate::answers;
 use crate::doubts::Raised;
+use crate::factorial::{self, Grid};
 use crate::headline::{at_least_forwarded, is_bound};
 use crate::number;
 use crate::row::{Reading, Row};
@@ -109,6 +110,12 @@ impl<'a> MeasuredCell<'a> {
         rates.into_iter().chain(more).collect()
     }
 
+    /// Its rates by the levels of its factors, where it has any.
+    #[must_use]
+    pub fn grid(&self) -> Option<Grid> {
+        factorial::of_cell(self.line, self.run)
+    }
+
     /// What is said beside its rates: why it has none, its answer in sentences, how many doubts and the gravest.
     #[must_use]
     pub fn told(&self) -> Vec<String> {
@@ -125,6 +132,11 @@ impl<'a> MeasuredCell<'a> {
                         .map(|told| told.trim_end_matches('.').to_owned()),
                 );
             }
+            let levels = self.line.factors.iter().flat_map(|factor| &factor.levels);
+            told.extend(levels.filter_map(|level| {
+                let why = level.not_run.as_ref()?;
+                Some(format!("{} cannot be tested here: {why}", level.name))
+            }));
             let mut doubts = Raised::from_run(run);
             // Footnotes hold for every result of such a bed.
             doubts.retain(|one| one.doubt.footnote.is_none());

@@ -3,6 +3,7 @@
 use crate::answers;
 use crate::campaign::{self, CampaignRun};
 use crate::doubts::Raised;
+use crate::factorial::{Grid, grids};
 use crate::headline::answer;
 use crate::machine::{command, machine_line};
 use crate::parts::parts;
@@ -47,11 +48,19 @@ fn campaign_summary(file: &str, campaign: &CampaignRun<'_>) -> String {
     let tables = [campaign.claims_table(), campaign.table()];
     let tables = tables.iter().filter(|table| !table.rows.is_empty());
     let tables: String = tables.map(|table| rows(table) + "\n\n").collect();
+    let tables = tables + &in_grids(&campaign.grids());
     let (run, file) = (plain(&campaign.run.name), plain(file));
     format!(
         "## {heading}\n\n{about}.\n\n{told}{tables}Run {run} of {file}, schema {}.\n\n",
         campaign.run.schema
     )
+}
+
+/// Rates by the levels of factors.
+fn in_grids(grids: &[Grid]) -> String {
+    let each = grids.iter();
+    let each = each.map(|grid| format!("{}\n\n{}\n\n", plain(&grid.title), rows(&grid.table)));
+    each.collect()
 }
 
 /// A table.
@@ -91,6 +100,10 @@ fn summary(file: &str, run: &Run) -> String {
     let parts = parts(run);
     for table in parts.iter().filter_map(|part| answers::table(&part.run)) {
         say(rows(&table));
+    }
+    let grids = in_grids(&grids(run));
+    if !grids.is_empty() {
+        say(grids.trim_end().to_owned());
     }
     let doubts = Raised::from_run(run);
     if !doubts.is_empty() {

@@ -2,6 +2,8 @@
 //!
 //! The last digit of a [`Known`] stands for about half of its interval's width. Other numbers have three that count.
 
+use mpps_record::Interval;
+
 /// Digits of a number whose width is zero or unknown.
 const DIGITS_MAX: i32 = 4;
 
@@ -202,6 +204,14 @@ pub fn short(number: f64) -> String {
     // An axis has round numbers: what follows the sixth digit is a float's rounding.
     let scaled = (scaled * 1e6).round() / 1e6;
     format!("{scaled}{unit}")
+}
+
+/// A rate with its interval: `1.33M (1.31 to 1.35)`.
+#[must_use]
+pub fn ranged(Interval { low, median, high }: Interval<f64>) -> String {
+    let known = Known::new(median, high - low);
+    let [low, high] = [low, high].map(|end| known.with(end).beside(known));
+    format!("{} ({low} to {high})", known.short())
 }
 
 /// A time: `930 ns`, `9.22 µs`, `1.20 ms`, `60.0 s`.

@@ -4,6 +4,7 @@ use crate::answers;
 use crate::campaign;
 use crate::doubts::Raised;
 use crate::drawn::Drawn;
+use crate::factorial::grids;
 use crate::headline::answer;
 use crate::machine::command;
 use crate::members;
@@ -90,6 +91,10 @@ fn first_screen(run: &Run) -> Markup {
             }
         }
         @for told in campaign::other_answers(run) { p { (told) } }
+        @for grid in grids(run) {
+            p { (grid.title) }
+            (grid.table.markup(None))
+        }
     };
     html! {
         dl.first {

@@ -3,8 +3,8 @@
 mod overload;
 
 use crate::cell::MeasuredCell;
+use crate::factorial::interaction;
 use crate::headline::is_bound;
-use crate::interaction::interaction;
 use crate::number;
 use crate::row::Row;
 use crate::stage::is_beds;
@@ -165,7 +165,7 @@ fn decide(check: &Check, numbers: &[Number]) -> (Verdict, Option<String>) {
 fn numbers(check: &Check, run: &Run) -> Result<Vec<Number>, String> {
     let one = |value| vec![Number { name: None, value }];
     match &check.of {
-        Looked::RateChange => rate_changes(run),
+        Looked::RateChange => rate_changes(run, check.levels.as_ref()),
         Looked::Interaction => interactions(run),
         Looked::RateEvenness => evenness(&run.results).map(one),
         Looked::StageGrowth(stage) => Ends::new(run)?.growth(stage).map(one),
@@ -177,11 +177,16 @@ fn numbers(check: &Check, run: &Run) -> Result<Vec<Number>, String> {
     }
 }
 
-fn rate_changes(run: &Run) -> Result<Vec<Number>, String> {
+/// Of the last variant, or the one that a claim names, against the first.
+fn rate_changes(run: &Run, levels: Option<&[String; 2]>) -> Result<Vec<Number>, String> {
     let several = run.comparisons.len() > 1;
     let each = run.comparisons.iter().map(|line| {
-        let last = line.variants.last();
-        let found = last.and_then(|last| last.difference.as_ref());
+        let mut variants = line.variants.iter();
+        let variant = match levels {
+            Some([_, other]) => variants.find(|variant| variant.name == *other),
+            None => variants.next_back(),
+        };
+        let found = variant.and_then(|variant| variant.difference.as_ref());
         let value = change(found.ok_or("nothing was compared")?)?;
         let name = several.then(|| number::frame(&line.frame));
         Ok(Number { name, value })
@@ -238,7 +243,7 @@ fn change(found: &Difference) -> Result<Interval<f64>, String> {
     rate.ok_or_else(|| found.to_string())
 }
 
-/// The rate of both changes together, against what the two alone predict: of each frame size.
+/// The rate of all changes together, against what fewer of them predict: of each frame size.
 fn interactions(run: &Run) -> Result<Vec<Number>, String> {
     let several = run.comparisons.len() > 1;
     let each = run.comparisons.iter().map(|line| {
@@ -435,7 +440,7 @@ fn in_words(check: &Check, number: &Number) -> String {
     let [low, median, high] = [low, median, high].map(|end| value(&check.of, end));
     let what = match &check.of {
         Looked::RateChange | Looked::SettingChange(_) => " frames/s".to_owned(),
-        Looked::Interaction => " frames/s than both changes alone predict".to_owned(),
+        Looked::Interaction => " frames/s against what fewer changes predict".to_owned(),
         Looked::RateEvenness => " of the greatest rate".to_owned(),
         Looked::StageGrowth(stage) => format!(" times the cost of {stage}"),
         Looked::StagesGrowth(_) => " times its cost".to_owned(),

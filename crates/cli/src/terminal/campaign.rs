@@ -1,13 +1,13 @@
 //! A campaign: its cells with the published figures beside ours, then its claims.
 
+use super::comparison::{contrasts_json, in_rows};
 use super::wrap::prose;
 use super::{fitted, headed, machine_line, out};
 use crate::outcome::View;
 use anyhow::Result;
-use mpps_record::Interval;
 use mpps_report::campaign::CampaignRun;
 use mpps_report::cell::{MeasuredCell, Rate};
-use mpps_report::number::{Known, short_frame};
+use mpps_report::number::{Known, ranged, short_frame};
 use mpps_report::verdict::Judged;
 use serde_json::{Value, json};
 
@@ -65,6 +65,7 @@ fn cells(cells: &[MeasuredCell<'_>]) -> String {
         text.extend(own.map(|line| format!("{line}\n")));
         let told = cell.told();
         text.extend(told.iter().map(|told| prose(&format!("  {told}\n"))));
+        text.extend(cell.grid().map(|grid| in_rows(&grid, "  ")));
     }
     text
 }
@@ -86,13 +87,6 @@ fn row(rate: &Rate<'_>) -> [String; 6] {
     ]
 }
 
-/// `1.33M (1.31 to 1.35)`.
-fn ranged(Interval { low, median, high }: Interval<f64>) -> String {
-    let known = Known::new(median, high - low);
-    let [low, high] = [low, high].map(|end| known.with(end).beside(known));
-    format!("{} ({low} to {high})", known.short())
-}
-
 /// A cell as its record has it, with its rates and what is said beside them.
 fn cell_json(cell: &MeasuredCell<'_>) -> Value {
     let rate = |rate: &Rate<'_>| {
@@ -109,6 +103,12 @@ fn cell_json(cell: &MeasuredCell<'_>) -> Value {
     let mut value = json!(cell.line);
     value["rates"] = cell.rates().iter().map(rate).collect();
     value["told"] = cell.told().into();
+    let comparison = cell
+        .run
+        .and_then(|run| Some((run.comparisons.first()?, run)));
+    if let Some(found) = comparison.and_then(|(line, run)| contrasts_json(line, run)) {
+        value["contrasts"] = found;
+    }
     value
 }
 
@@ -122,3 +122,6 @@ fn claim_json(judged: &Judged<'_>) -> Value {
     value["numbers"] = numbers.collect();
     value
 }
+
+#[cfg(test)]
+mod tests;

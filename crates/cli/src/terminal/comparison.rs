@@ -1,11 +1,14 @@
 //! A comparison: a sentence for each variant against the first one, then what each forwards and costs.
 
+use super::columns::columns;
 use super::doubts::Doubted;
+use super::wrap::prose;
 use super::{headed, percent, route_changes};
 use crate::exit::Exit;
 use crate::outcome::{Outcome, View, machine, worst};
 use anyhow::Result;
 use mpps_record::{ComparisonLine, Difference, Finding, Interval, Run, ToldBy, Variant};
+use mpps_report::factorial::{self, Contrast, Grid};
 use mpps_report::number::{self, Known};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -23,6 +26,30 @@ pub fn comparison_title(line: &ComparisonLine) -> String {
 /// `conntrack: 231 ns more a frame for the router (206 to 255, 8 pairs): 31 % fewer frames/s`.
 pub fn compared_in_words(name: &str, difference: &Difference) -> String {
     format!("{name}: {difference}")
+}
+
+/// Rates by the levels of factors, as lines that begin so.
+pub fn in_rows(grid: &Grid, begin: &str) -> String {
+    let rows = std::iter::once(&grid.table.head).chain(&grid.table.rows);
+    let table = columns(rows.cloned(), &[0]);
+    let lines = std::iter::once(grid.title.as_str()).chain(table.lines());
+    lines.map(|line| format!("{begin}{line}\n")).collect()
+}
+
+/// What each change of a factorial comparison does, and what changes do together.
+pub fn contrasts_json(line: &ComparisonLine, run: &Run) -> Option<Value> {
+    let found = factorial::contrasts(line, run)?.ok()?;
+    let one = |found: &Contrast<'_>| {
+        json!({
+            "changes": found.changes,
+            "against": found.against,
+            "rate_change": found.rate_change,
+            "rounds": found.rounds,
+            "finding": found.finding,
+            "text": found.in_words(),
+        })
+    };
+    Some(found.iter().map(one).collect())
 }
 
 /// Sentences, table, what was left out and what to doubt.
@@ -147,8 +174,9 @@ fn remarks(line: &ComparisonLine, difference: &Difference) -> Vec<String> {
 }
 
 impl Outcome for Vec<ComparisonLine> {
-    fn document(&self, _: &Run, _: &View<'_>) -> Result<Value> {
-        let comparisons = self.iter().map(entry).collect::<Result<Vec<_>>>()?;
+    fn document(&self, run: &Run, _: &View<'_>) -> Result<Value> {
+        let comparisons = self.iter().map(|line| entry(line, run));
+        let comparisons = comparisons.collect::<Result<Vec<_>>>()?;
         Ok(json!({ "comparisons": comparisons }))
     }
 
@@ -166,7 +194,17 @@ impl Outcome for Vec<ComparisonLine> {
             let text = comparison(line, view.verbose);
             format!("{title}\n\n{text}{shared}\n{machine}\n")
         });
-        each.collect::<String>() + &view.foot(begin)
+        let told = factorial::sentences(run);
+        let told = told.iter().map(|told| prose(&format!("{told}\n")));
+        let grids = factorial::grids(run);
+        let grids = grids.iter().map(|grid| in_rows(grid, "") + "\n");
+        let together: String = grids.chain(told).collect();
+        let gap = if together.is_empty() { "" } else { "\n" };
+        format!(
+            "{together}{gap}{}{}",
+            each.collect::<String>(),
+            view.foot(begin)
+        )
     }
 
     /// A variant of which nothing can be said was disturbed. One that was found to be slower than allowed falls short.
@@ -210,8 +248,11 @@ pub fn unanswered_in_words((most, allowed): (f64, f64)) -> String {
 }
 
 /// A comparison as its record has it, with the sentence of each variant.
-fn entry(line: &ComparisonLine) -> Result<Value> {
+fn entry(line: &ComparisonLine, run: &Run) -> Result<Value> {
     let mut entry = serde_json::to_value(line)?;
+    if let Some(found) = contrasts_json(line, run) {
+        entry["contrasts"] = found;
+    }
     for (place, variant) in line.variants.iter().enumerate() {
         if let Some(difference) = &variant.difference {
             let words = compared_in_words(&variant.name, difference);

@@ -85,6 +85,31 @@ fn a_change_of_the_rate_is_judged_by_its_interval() {
 }
 
 #[test]
+fn a_claim_may_name_another_variant_than_the_last() {
+    let mut run = compared(&[slower(-0.12, 0.01)]);
+    let variants = &mut run.comparisons[0].variants;
+    variants[1].name = "8-queues".to_owned();
+    variants.push(Variant {
+        difference: Some(slower(-0.01, 0.01)),
+        ..Variant::default()
+    });
+    let judged = |other: Option<&str>| {
+        let levels = other.map(|other| ["1-queue".to_owned(), other.to_owned()]);
+        let of = check(Looked::RateChange, None, Some(-0.1));
+        let of = of.map(|check| Check { levels, ..check });
+        judge(&cell(of), Some(&run))
+    };
+    assert_eq!(judged(None).0, Verdict::DoesNotHold);
+    assert_eq!(judged(Some("8-queues")).0, Verdict::Holds);
+    // It was not run here.
+    let (verdict, why) = judged(Some("9-queues"));
+    assert_eq!(
+        (verdict, why.as_str()),
+        (Verdict::CannotTell, "nothing was compared")
+    );
+}
+
+#[test]
 fn a_settings_change_is_judged_beside_its_placebo() {
     let of = Looked::SettingChange("netdev_budget".to_owned());
     let line = cell(check(of, Some(-0.02), Some(0.02)));
