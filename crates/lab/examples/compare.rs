@@ -64,6 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             within,
             budget: Span::from_secs_f64(seconds),
             receiver: None,
+            whole_rounds: false,
         };
         let outcome = compare::measure(&variants, &plan, &mut Nobody)?;
         println!("{}", line(run, begun.elapsed().as_secs_f64(), &outcome));

@@ -397,6 +397,7 @@ fn plan() -> SettingsPlan {
             within: 0.02,
             budget: Span::from_millis(1),
             receiver: None,
+            whole_rounds: false,
         },
     }
 }

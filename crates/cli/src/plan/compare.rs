@@ -8,15 +8,15 @@ use mpps_lab::bed::BedPlan;
 use mpps_lab::jobs::compare;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
-use mpps_record::ComparisonLine;
+use mpps_record::{ComparisonLine, Factors};
 use mpps_report::number::percent_given;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Variants at most: each has a bed that stands all the time.
-const VARIANTS_MAX: usize = 8;
+const VARIANTS_MAX: usize = 9;
 /// Longest name of a variant: it stands in tables.
-const NAME_MAX: usize = 40;
+pub const NAME_MAX: usize = 40;
 /// The set-up that is none.
 const NONE: &str = "none";
 
@@ -96,12 +96,15 @@ impl ComparePlan {
             };
             alike("frames", other.traffic.frames == first.traffic.frames)?;
             alike("receivers", other.receiver == first.receiver)?;
-            let cpus = |variant: &VariantPlan| {
-                let bed = &variant.bed;
-                (bed.dut_cpus.clone(), bed.tester_cpus.clone())
-            };
-            alike("CPUs", cpus(other) == cpus(first))?;
+            let [one, other] = [first, other].map(|variant| &variant.bed);
+            alike("CPUs of the tester", other.tester_cpus == one.tester_cpus)?;
+            // Which CPUs test follows from those of the router where nobody names them.
+            ensure!(
+                one.tester_cpus.is_some() || other.dut_cpus == one.dut_cpus,
+                "--dut-cpus: where variants differ in it, give --tester-cpus too, outside the quotes"
+            );
         }
+        let names: Vec<&str> = variants.iter().map(|one| one.name.as_str()).collect();
         let has_routes = variants.iter().any(|one| one.destinations.is_some());
         let alike = compare::alike(has_routes);
         let within = args.finished.within.unwrap_or(WITHIN.max(alike));
@@ -113,6 +116,7 @@ impl ComparePlan {
                 within,
                 budget: args.budget,
                 receiver: first.receiver,
+                whole_rounds: Factors::from_names(&names).is_some(),
             },
             fail_if_slower,
             variants,

@@ -128,6 +128,7 @@ impl Planned<SettingsPlan> {
                     within: args.within,
                     budget,
                     receiver,
+                    whole_rounds: false,
                 },
             },
             beds,

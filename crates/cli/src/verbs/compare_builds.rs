@@ -54,8 +54,8 @@ pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
     );
     let have_routes = plan.variants.iter().any(|one| one.destinations.is_some());
     let rule = plan.how.rule(measure, have_routes);
-    let deadline = Deadline::after(Some(plan.how.budget));
-    let (fixed, ended) = turns::compare(&mut builds, rule, deadline, &mut beside);
+    let until = (Deadline::after(Some(plan.how.budget)), false);
+    let (fixed, ended) = turns::compare(&mut builds, rule, until, &mut beside);
     let turned = builds.iter_mut();
     let turned = turned.map(|build| std::mem::take(&mut build.turned).end());
     let outcome = Outcome {

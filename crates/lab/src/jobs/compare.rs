@@ -42,6 +42,8 @@ pub struct ComparePlan {
     pub budget: Span,
     /// Where the testers receive; `None`: as throughput chooses, the same place for all.
     pub receiver: Option<ReceiverPlace>,
+    /// Whether all take turns until the time is spent: what changes do together is told by rounds of all variants.
+    pub whole_rounds: bool,
 }
 
 impl ComparePlan {
@@ -214,13 +216,13 @@ pub fn measure(
     plan: &ComparePlan,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, JobError> {
-    let deadline = Deadline::after(Some(plan.budget));
+    let until = (Deadline::after(Some(plan.budget)), plan.whole_rounds);
     let mut trials = Trials::new(observer);
     let mut standing = raise(variants, plan.receiver)?;
     let measure = turns::find_rates(&mut standing, &mut trials)?;
     let has_routes = |variant: &Variant<'_>| variant.traffic.destinations.is_some();
     let rule = plan.rule(measure, variants.iter().any(has_routes));
-    let (fixed, ended) = turns::compare(&mut standing, rule, deadline, &mut trials);
+    let (fixed, ended) = turns::compare(&mut standing, rule, until, &mut trials);
     let first = standing.first();
     let receiver = first.map(|variant| variant.tester.traffic.receiver);
     let measured = |variant: Standing<'_>| Measured {

@@ -477,6 +477,7 @@ mod tests {
                 within: 0.02,
                 budget: Span::from_millis(1_380_000),
                 receiver: None,
+                whole_rounds: false,
             },
         };
         let given = plan.budget_of_one_bed(&left_out).as_secs_f64();

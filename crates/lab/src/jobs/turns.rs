@@ -144,12 +144,12 @@ fn share_loads_of<S, T: TakesTurns<S>>(all: &mut [T]) {
     share_loads(all.iter_mut().map(|one| &mut one.turned().forwards));
 }
 
-/// Turns of all until each comparison with the first one has ended, or the time is spent. Returns the load that all carry,
-/// and what ended it early.
+/// Turns of all until each comparison with the first one has ended, or the time is spent; where rounds are to be whole, until
+/// the time is spent. Returns the load that all carry, and what ended it early.
 pub fn compare<S, T: TakesTurns<S>>(
     all: &mut [T],
     rule: Rule,
-    deadline: Deadline,
+    (deadline, whole_rounds): (Deadline, bool),
     shared: &mut S,
 ) -> (Rate, Result<(), T::Error>) {
     let comparisons = comparisons(rule, all.len());
@@ -158,7 +158,8 @@ pub fn compare<S, T: TakesTurns<S>>(
     }
     let slowest = all.iter_mut().map(|one| one.turned().forwards.most);
     let fixed = Rate::from_fps(slowest.fold(f64::INFINITY, f64::min) * FIXED_SHARE);
-    (fixed, take(all, fixed, Rounds::new(deadline), shared))
+    let rounds = (Rounds::new(deadline), whole_rounds);
+    (fixed, take(all, fixed, rounds, shared))
 }
 
 /// None of the first one, and one of each other one: all of them together hold in 19 of 20 runs.
@@ -171,7 +172,7 @@ fn comparisons(rule: Rule, count: usize) -> impl Iterator<Item = Option<Comparis
 fn take<S, T: TakesTurns<S>>(
     all: &mut [T],
     fixed: Rate,
-    mut rounds: Rounds,
+    (mut rounds, are_whole): (Rounds, bool),
     shared: &mut S,
 ) -> Result<(), T::Error> {
     for half_round in 0_u64.. {
@@ -180,7 +181,8 @@ fn take<S, T: TakesTurns<S>>(
             comparison.is_some_and(Comparison::is_done)
         };
         let mut wanted: Vec<&mut T> = all.iter_mut().collect();
-        wanted.retain_mut(|one| !ended(one));
+        // Each looks, whether or not it goes on.
+        wanted.retain_mut(|one| !ended(one) || are_whole);
         if wanted.len() < 2 || !rounds.begin() {
             break;
         }
@@ -305,7 +307,10 @@ mod tests {
         }
     }
 
-    fn found(routers: &[(&str, f64)]) -> (Vec<Measured>, String, Result<Rate, String>) {
+    fn found(
+        routers: &[(&str, f64)],
+        whole_rounds: bool,
+    ) -> (Vec<Measured>, String, Result<Rate, String>) {
         let mut all: Vec<Router> = routers
             .iter()
             .map(|(n, fps)| Router::new(n, *fps))
@@ -317,14 +322,14 @@ mod tests {
             within: 0.02,
             alike: 0.01,
         };
-        let (fixed, ended) = compare(&mut all, rule, Deadline::NEVER, &mut names);
+        let (fixed, ended) = compare(&mut all, rule, (Deadline::NEVER, whole_rounds), &mut names);
         let measured = all.into_iter().map(|one| one.turned.end());
         (measured.collect(), names, ended.map(|()| fixed))
     }
 
     #[test]
     fn turns_are_a_b_b_a_until_a_finding() {
-        let (measured, names, ended) = found(&[("a", 1e6), ("b", 0.8e6)]);
+        let (measured, names, ended) = found(&[("a", 1e6), ("b", 0.8e6)], false);
         assert_eq!(names, "abbabaababbabaab", "a pair a round, 8 of them");
         assert_eq!(ended, Ok(Rate::from_fps(0.8e6 * FIXED_SHARE)));
         let compared = measured[1].compared.expect("a comparison");
@@ -340,8 +345,18 @@ mod tests {
     }
 
     #[test]
+    fn whole_rounds_go_on_after_a_finding() {
+        let (measured, names, ended) = found(&[("a", 1e6), ("b", 0.8e6)], true);
+        assert_eq!(names.len(), 30, "until a turn fails");
+        assert_eq!(ended, Err(names));
+        assert_eq!(measured[0].turns.len(), 15);
+        // The finding is that of the eight pairs that told it.
+        assert_eq!(measured[1].compared.expect("a comparison").pairs, 8);
+    }
+
+    #[test]
     fn a_turn_that_fails_keeps_those_before_it() {
-        let (measured, names, ended) = found(&[("a", 1e6), ("b", 1e6), ("c", 0.99e6)]);
+        let (measured, names, ended) = found(&[("a", 1e6), ("b", 1e6), ("c", 0.99e6)], false);
         assert_eq!(ended, Err(names.clone()));
         let turns: usize = measured.iter().map(|one| one.turns.len()).sum();
         assert_eq!(turns, 29, "{names}");
@@ -363,7 +378,7 @@ mod tests {
             alike: 0.01,
         };
         let mut names = String::new();
-        let (_, ended) = compare(&mut all, rule, spent, &mut names);
+        let (_, ended) = compare(&mut all, rule, (spent, false), &mut names);
         assert!(ended.is_ok() && names.is_empty(), "{names}");
     }
 }

@@ -64,6 +64,33 @@ fn a_variants_flags_override_those_of_all() {
 }
 
 #[test]
+fn combinations_of_changes_take_whole_rounds() {
+    let whole = |words: &[&str]| plan(words).expect("a plan").how.whole_rounds;
+    let four = [
+        "--a=one+off=none",
+        "--b=two+off=--bidirectional",
+        "--c=one+on=--flows 9",
+    ];
+    let factorial = [&four[..], &["--c=two+on=--flows 9 --bidirectional"]].concat();
+    assert!(whole(&factorial));
+    assert!(whole(&[
+        "--a=none",
+        "--b=a=--flows 9",
+        "--c=b=--bidirectional",
+        "--c=both=--flows 9 --bidirectional"
+    ]));
+    assert!(!whole(&four));
+    // CPUs may be a factor where those of the tester are named.
+    let cpus = plan(&[
+        "--a=--dut-cpus 1",
+        "--b=--dut-cpus 1,2",
+        "--tester-cpus",
+        "0",
+    ]);
+    assert_eq!(cpus.expect("a plan").variants.len(), 2);
+}
+
+#[test]
 fn a_table_raises_the_least_that_is_found() {
     let of_all = ["--a=none", "--b=none", "--networks", "256"];
     let of_one = ["--a=none", "--b=--networks 256"];
@@ -100,7 +127,14 @@ fn a_variant_that_cannot_be_is_named() {
         ),
         (&["--a=none", "--b=--rss 'x"], "a quote has no end"),
         (&["--a=none", "--b=--frame 128"], "frames of all variants"),
-        (&["--a=none", "--b=--dut-cpus 0"], "CPUs of all variants"),
+        (
+            &["--a=none", "--b=--dut-cpus 0"],
+            "--dut-cpus: where variants differ in it, give --tester-cpus too",
+        ),
+        (
+            &["--a=none", "--b=--tester-cpus 0"],
+            "CPUs of the tester of all variants",
+        ),
         (
             &["--a=none", "--b=none", "--frame", "64,128"],
             "one frame size",

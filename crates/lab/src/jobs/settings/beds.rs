@@ -137,6 +137,7 @@ mod tests {
                 within: 0.02,
                 budget: Span::from_millis(1),
                 receiver: None,
+                whole_rounds: false,
             },
         };
         let rows = CATALOGUE.iter().filter(|row| row.beds().is_some()).take(2);
