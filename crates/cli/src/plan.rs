@@ -24,7 +24,7 @@ mod traffic;
 
 pub use back_to_back::BurstPlan;
 pub use calibration::CalibrationPlan;
-pub use compare::{BinaryPlan, ComparePlan, VariantPlan};
+pub use compare::{BinaryPlan, ComparePlan, NAME_MAX as VARIANT_NAME_MAX, VariantPlan};
 pub use destinations::{DESTINATIONS, DestinationPlan};
 pub use explain::{Baseline, ExplainPlan};
 pub use fib_scale::FibScalePlan;

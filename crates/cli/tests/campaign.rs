@@ -318,7 +318,7 @@ fn a_dry_run_shows_each_command_and_no_more() {
         "    rp-filter.b.sh: sysctl -w net.ipv4.conf.$MPPS_DUT_IN.rp_filter=1",
         "    cannot be tested here: needs two sockets",
         "    mpps throughput --frame=64 --flows=64 --budget=6s",
-        "5 of 6 cells run, about 49 s",
+        "6 of 7 cells run, about 92 s",
     ] {
         assert!(
             ended.stdout.lines().any(|shown| shown == line),
@@ -362,7 +362,136 @@ fn a_dry_run_shows_each_command_and_no_more() {
     assert!(
         ended
             .stdout
-            .contains("\nsmoke             6 cells  Every part"),
+            .contains("\nsmoke             7 cells  Every part"),
+        "{ended:?}"
+    );
+}
+
+/// A cell of two factors, the second of which has a level that no machine has.
+const FACTORS: &str = r#"
+name = "f"
+title = "Factors"
+verb = "compare"
+[[cell]]
+id = "both"
+title = "directions x filter"
+flags = "--frame 64 --tester-cpus 0"
+quick = "--budget 50s"
+claim = { id = "c", statement = "s", published = "p", of = "rate_change", levels = ["one+off", "two+on"], most = 0 }
+[[cell.factors]]
+name = "ways"
+levels = [{ name = "one" }, { name = "two", flags = "--bidirectional" }]
+[[cell.factors]]
+name = "filter"
+levels = [{ name = "off" }, { name = "on", flags = "--flows 8", settings = { rp_filter = "1" } }, { name = "far", needs_cpus = 100000, flags = "--dut-cpus 1-9999" }]
+"#;
+
+#[test]
+fn levels_of_factors_become_variants() {
+    let scratch = Scratch::new("campaign-factors");
+    let plan = scratch.path("plan.toml");
+    fs::write(&plan, FACTORS).expect("a plan");
+    let ended = campaign(&plan, "--dry-run --quick");
+    for line in [
+        "    mpps compare --a=one+off=none --b=two+off=--bidirectional '--c=one+on=--flows 8 --dut-setup=both.c.sh' \
+         '--c=two+on=--bidirectional --flows 8 --dut-setup=both.d.sh' --budget=50s --frame=64 --tester-cpus=0",
+        "    one+on: rp_filter=1",
+        "    two+on: rp_filter=1",
+    ] {
+        assert!(
+            ended.stdout.lines().any(|shown| shown == line),
+            "{line}: {ended:?}"
+        );
+    }
+    let said = "    far cannot be tested here: needs 100000 CPUs, the tester's included; this machine has ";
+    assert!(ended.stdout.contains(said), "{ended:?}");
+    // A first level is not left out.
+    let all = FACTORS.replace(
+        "{ name = \"one\" }",
+        "{ name = \"one\", needs_cpus = 99998 }",
+    );
+    fs::write(&plan, all).expect("a plan");
+    let ended = campaign(&plan, "--dry-run");
+    let said = "    cannot be tested here: needs 99998 CPUs";
+    assert!(ended.stdout.contains(said), "{ended:?}");
+}
+
+#[test]
+fn factors_that_cannot_be_are_refused() {
+    let scratch = Scratch::new("campaign-wrong-factors");
+    let plan = scratch.path("plan.toml");
+    let (one_way, on) = ("{ name = \"one\" }", "rp_filter = \"1\"");
+    for (from, to, said) in [
+        (
+            "id = \"both\"",
+            "id = \"both\"\nvariants = [{ name = \"a\" }]",
+            "variants beside factors",
+        ),
+        (
+            one_way,
+            "{ name = \"two\" }",
+            "two levels are called \"two\"",
+        ),
+        (one_way, "{ name = \"o+e\" }", "give letters, digits"),
+        (
+            one_way,
+            "{ name = \"one\", colour = 1 }",
+            "unknown field `colour`",
+        ),
+        ("{ name = \"one\" }, ", "", "needs two levels or more"),
+        (
+            one_way,
+            &format!("{{ name = \"one\", settings = {{ {on} }} }}"),
+            "rp_filter is of two factors",
+        ),
+        (
+            one_way,
+            "{ name = \"a-very-long-name-of-a-level-of-a-factor\" }",
+            "longer than 40 letters",
+        ),
+        (
+            "\"two+on\"]",
+            "\"two+of\"]",
+            "levels are the first variant and another one",
+        ),
+        (
+            "\"one+off\", ",
+            "\"two+off\", ",
+            "levels are the first variant and another one",
+        ),
+        // What is left out here is read too.
+        (
+            "--dut-cpus 1-9999",
+            "--dut-cpu 1-9999",
+            "did you mean --dut-cpus?",
+        ),
+        ("rp_filter = \"1\"", "rp_filtre = \"1\"", "rp_filter"),
+        (
+            "verb = \"compare\"",
+            "verb = \"loss\"",
+            "needs verb = \"compare\"",
+        ),
+    ] {
+        assert!(FACTORS.contains(from), "{from}");
+        fs::write(&plan, FACTORS.replacen(from, to, 1)).expect("a plan");
+        let ended = campaign(&plan, "--dry-run");
+        assert!(
+            ended.code == Some(2) && ended.error().contains(said),
+            "{said}: {ended:?}"
+        );
+    }
+    let [first, _] = FACTORS
+        .split("[[cell.factors]]\nname = \"filter\"")
+        .collect::<Vec<_>>()[..]
+    else {
+        panic!("two factors");
+    };
+    fs::write(&plan, first).expect("a plan");
+    let ended = campaign(&plan, "--dry-run");
+    assert!(
+        ended
+            .error()
+            .contains("one factor alone: give its levels as variants"),
         "{ended:?}"
     );
 }

@@ -3,7 +3,7 @@
 use super::file::{Cell, Text};
 use super::planned::{CellBed, planned};
 use super::script::SetUp;
-use super::{Wrong, is_plain};
+use super::{Wrong, cpus_here, is_plain, lacks_cpus};
 use crate::args::{Cli, TuneArgs, TuneVerb, Verb, one_line, typed_flags};
 use crate::plan::BedChoice;
 use crate::scratch::Scratch;
@@ -52,10 +52,18 @@ pub fn check(
     set_ups.iter().try_for_each(|set_up| set_up.check())?;
     check_variants(cell)?;
     let wrong = |why: Error| Wrong::new(cell.flags.as_ref().unwrap_or(&cell.id), why);
-    let without = vec![None; set_ups.len()];
-    let (verb, words) = typed(cell, &without)
-        .and_then(|typed| read(cell, &typed))
-        .map_err(wrong)?;
+    let as_typed = |cell: &Cell| {
+        let without = vec![None; cell.set_ups().len()];
+        let typed = typed(cell, &without).and_then(|typed| read(cell, &typed));
+        typed.map_err(wrong)
+    };
+    if !cell.left_out.is_empty() {
+        let mut all = cell.clone();
+        all.variants.extend(cell.left_out.clone());
+        let (verb, words) = as_typed(&all)?;
+        planned(&verb, &words).map_err(wrong)?;
+    }
+    let (verb, words) = as_typed(cell)?;
     if let Some(why) = &cell.cannot {
         return Ok(Err(why.clone()));
     }
@@ -68,7 +76,7 @@ pub fn check(
         let why = "it changes settings of the whole machine: run the campaign with --allow-system-changes";
         return Ok(Err(why.to_owned()));
     }
-    let has = std::thread::available_parallelism().map_or(1, usize::from);
+    let has = cpus_here();
     if let Some(needs) = cell.needs_cpus.filter(|needs| *needs > has) {
         // What refuses the flags here may be the missing CPUs.
         let (beds, _) = planned(&verb, &words).unwrap_or_default();
@@ -76,8 +84,7 @@ pub fn check(
             // At least one is the tester's.
             set_up.script(&on.with_cpus(needs.saturating_sub(1).max(1)))?;
         }
-        let why = format!("needs {needs} CPUs, the tester's included; this machine has {has}");
-        return Ok(Err(why));
+        return Ok(Err(lacks_cpus(needs, has)));
     }
     let (beds, _) = planned(&verb, &words).map_err(wrong)?;
     let scripts = write_scripts(cell, &beds, scratch)?;

@@ -1,6 +1,7 @@
 //! The file of a plan: TOML to cells. A grid becomes a cell for each combination of its axes.
 
-use super::Wrong;
+use super::factors::Factor;
+use super::{Wrong, cpus_here};
 use mpps_method::FrameSpec;
 use mpps_method::stage::{Cause, Stage};
 use mpps_method::tune::CATALOGUE;
@@ -81,6 +82,7 @@ pub struct Cell {
     pub title: Text,
     pub(super) verb: Option<Text>,
     pub(super) flags: Option<Text>,
+    quick: Option<Text>,
     /// Flags before its own.
     #[serde(skip)]
     pub(super) before: String,
@@ -92,6 +94,11 @@ pub struct Cell {
     pub(super) settings: BTreeMap<Text, Text>,
     #[serde(default)]
     pub(super) variants: Vec<Variant>,
+    #[serde(default)]
+    pub(super) factors: Vec<Factor>,
+    /// Variants of its factors that need more CPUs than there are.
+    #[serde(skip)]
+    pub(super) left_out: Vec<Variant>,
     #[serde(default)]
     published: Vec<Figure>,
     pub(super) needs_cpus: Option<usize>,
@@ -155,7 +162,12 @@ impl File {
                 quick: short,
             } = flags.cloned().unwrap_or_default();
             cell.before = flags;
-            cell.behind = if quick { short } else { String::new() };
+            let own = cell.quick.as_ref().map_or("", |own| own.get_ref());
+            cell.behind = match quick {
+                true => format!("{short} {own}"),
+                false => String::new(),
+            };
+            cell.combine_levels(cpus_here())?;
             match (is_grid, cell.axes.keys().next()) {
                 (false, Some(axis)) => {
                     let why = "axes are of a [[grid]]: write [[grid]] in place of [[cell]]";
@@ -374,8 +386,17 @@ impl Cell {
         }
         let (of, (least, most)) = (looked(claim)?, bounds);
         let levels = claim.levels.clone();
-        if levels.is_some() && !matches!(of, Looked::SettingChange(_)) {
-            return Err("levels are of a setting: of = \"setting_change\"".to_owned());
+        let variants = self.variants.iter().chain(&self.left_out);
+        let mut names = variants.map(|variant| variant.name.get_ref());
+        match (&of, &levels) {
+            (_, None) | (Looked::SettingChange(_), _) => {}
+            (Looked::RateChange, Some([first, other])) => {
+                let is_first = names.next() == Some(first);
+                if !is_first || !names.any(|name| name == other) {
+                    return Err("levels are the first variant and another one".to_owned());
+                }
+            }
+            _ => return Err("levels are of rate_change or setting_change".to_owned()),
         }
         Ok(Some(Check {
             of,

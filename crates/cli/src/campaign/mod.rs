@@ -1,6 +1,7 @@
 //! Plans of campaigns: a file becomes cells, and each cell is checked as its own verb checks it, before anything runs.
 
 mod check;
+mod factors;
 mod file;
 mod planned;
 mod resume;
@@ -186,6 +187,16 @@ impl Campaign {
         }
         Ok(())
     }
+}
+
+/// CPUs that this process may use.
+fn cpus_here() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Why a machine of so many CPUs cannot run what needs more.
+fn lacks_cpus(needs: usize, has: usize) -> String {
+    format!("needs {needs} CPUs, the tester's included; this machine has {has}")
 }
 
 fn is_verb(verb: &Text) -> Result<(), Wrong> {

@@ -307,6 +307,7 @@ fn line(cell: &Cell) -> Result<CellLine> {
         cell: cell.id.get_ref().clone(),
         title: cell.title.get_ref().clone(),
         published: cell.published(),
+        factors: cell.told_factors(),
         claim: cell
             .claim()
             .map_err(|_| anyhow::anyhow!("a claim that was not checked"))?,
@@ -378,6 +379,11 @@ fn planned(plan: &Campaign, cells: &[Checked<'_>], begun: &Begun, scripts: bool)
         text += &format!("    mpps {command}\n");
         for line in cell.set_up_in_words() {
             text += &fitted(format!("    {line}\n"));
+        }
+        for level in cell.told_factors().iter().flat_map(|factor| &factor.levels) {
+            let why = level.not_run.iter();
+            let line = why.map(|why| format!("    {} cannot be tested here: {why}\n", level.name));
+            text.extend(line.map(fitted));
         }
         for (path, script) in ready.scripts.iter().filter(|_| scripts) {
             let lines = script.lines().skip(2);
