@@ -56,6 +56,12 @@ impl SetUp<'_> {
                     _ => format!("it is made with the bed: give cell {cell} flags = \"{flags}\""),
                 }));
             }
+            if let Some(other) = self.stops_beside(row, value) {
+                let cell = self.cell;
+                return Err(wrong(format!(
+                    "the router forwards nothing with it and {other}: leave one of them out of cell {cell}"
+                )));
+            }
         }
         Ok(())
     }
@@ -91,6 +97,20 @@ impl SetUp<'_> {
             let _ = writeln!(text, "{}", lines.get_ref().trim());
         }
         Ok(text)
+    }
+
+    /// Another setting of the router, with its value, beside which it forwards nothing at this level.
+    fn stops_beside(self, row: &Row, value: &str) -> Option<String> {
+        let is_changed = |row: &Row, value: &str| {
+            let level = row.levels().into_iter().next();
+            value.split("; ").any(|value| Some(value) != level)
+        };
+        let mut others = self.settings.iter().filter(|_| is_changed(row, value));
+        others.find_map(|(id, value)| {
+            let other = CATALOGUE.iter().find(|other| other.id == id.get_ref())?;
+            let stops = row.bed_not_with.contains(&other.id) && is_changed(other, value.get_ref());
+            stops.then(|| format!("{} = \"{}\"", other.id, value.get_ref()))
+        })
     }
 
     /// Refuses a setting without the one that it acts on.

@@ -101,6 +101,26 @@ fn a_setting_alone_that_acts_on_another_is_inert() {
 }
 
 #[test]
+fn settings_that_stop_a_router_together_are_refused() {
+    let said = |rp_filter| {
+        let settings = [("bridged_port", "in a bridge"), ("rp_filter", rp_filter)];
+        scripted(&settings, "", &on(""))
+    };
+    let wanted = "bridged_port = \"in a bridge\": the router forwards nothing with it and rp_filter = \"1\": leave one \
+                  of them out of cell a";
+    assert_eq!(said("1"), Err(wanted.to_owned()));
+    assert_eq!(
+        said("0; 0; 1")
+            .expect_err("one place")
+            .replace("0; 0; 1", "1"),
+        wanted
+    );
+    assert!(said("0").is_ok());
+    let routed = [("bridged_port", "routed"), ("rp_filter", "1")];
+    assert!(scripted(&routed, "", &on("")).is_ok());
+}
+
+#[test]
 fn what_a_flag_of_the_bed_makes_names_the_flag() {
     let said = |id, value| scripted(&[(id, value)], "", &on("")).expect_err(id);
     let why = said("ring_rx", "4096");
