@@ -1,21 +1,13 @@
 //! Settings that files of this machine set at boot: sysctl.d(5), the active profile of tuned, and those of links.
 
 use super::link_files::LinkFiles;
+use super::tuned::Tuned;
 use crate::facts::Root;
 use mpps_linux::setting::{Kind, Setting};
 use std::collections::BTreeMap;
 
 /// Folders of sysctl.d, the strongest first: a file hides others of its name.
 const FOLDERS: [&str; 4] = ["/etc", "/run", "/usr/local/lib", "/usr/lib"];
-/// Folders of profiles of tuned.
-const TUNED: [&str; 4] = [
-    "/etc/tuned",
-    "/etc/tuned/profiles",
-    "/usr/lib/tuned",
-    "/usr/lib/tuned/profiles",
-];
-/// A profile may include another; so deep is looked.
-const INCLUDES_MAX: usize = 8;
 
 /// Settings that files set.
 #[derive(Debug, Default)]
@@ -23,6 +15,7 @@ pub(super) struct BootFiles {
     /// Each by its path below /proc/sys, with its value and the file that sets it last.
     sysctls: BTreeMap<String, (String, String)>,
     links: LinkFiles,
+    tuned: Tuned,
 }
 
 impl BootFiles {
@@ -34,8 +27,9 @@ impl BootFiles {
         }
         all.links = LinkFiles::read(root);
         // tuned lets sysctl.d have the last word, unless it is told otherwise.
-        for profile in root.text("/etc/tuned/active_profile").text().split(' ') {
-            all.add_profile(root, profile, INCLUDES_MAX);
+        all.tuned = Tuned::read(root, &mut all.links);
+        for (key, value, file) in std::mem::take(&mut all.tuned.sysctls) {
+            all.add(&file, &format!("{key}={value}"));
         }
         let mut files: BTreeMap<String, String> = BTreeMap::new();
         for folder in FOLDERS {
@@ -52,26 +46,6 @@ impl BootFiles {
             lines.for_each(|line| all.add(&file, line));
         }
         all
-    }
-
-    fn add_profile(&mut self, root: &Root, profile: &str, depth: usize) {
-        let files = TUNED.map(|folder| format!("{folder}/{profile}/tuned.conf"));
-        let read = |file: String| Some((root.text(&file).known()?.clone(), file));
-        let Some((text, file)) = files.into_iter().find_map(read) else {
-            return;
-        };
-        let mut section = "";
-        for line in text.lines().map(str::trim) {
-            match (section, line.split_once('=')) {
-                _ if line.starts_with('[') => section = line,
-                ("[main]", Some((key, names))) if key.trim() == "include" && depth > 0 => {
-                    let names = names.split([',', ' ']);
-                    names.for_each(|name| self.add_profile(root, name, depth - 1));
-                }
-                ("[sysctl]", _) => self.add(&file, line),
-                _ => {}
-            }
-        }
     }
 
     /// Adds a line such as `-net.ipv4.ip_forward = 1`.
@@ -100,7 +74,8 @@ impl BootFiles {
     /// What a setting gets at boot, and from which file. A name counts more than a pattern.
     pub(super) fn value(&self, setting: &Setting) -> Option<(&str, &str)> {
         if setting.kind != Kind::Sysctl {
-            return self.links.value(setting);
+            let of_tuned = self.tuned.value(setting);
+            return of_tuned.or_else(|| self.links.value(setting));
         }
         let name = setting.full_name();
         let fits = |pattern: &str| {

@@ -145,7 +145,8 @@ impl LinkFiles {
         }
     }
 
-    fn set(&mut self, link: &str, name: &str, value: String, file: &str) {
+    /// Sets one, whatever set it before.
+    pub(super) fn set(&mut self, link: &str, name: &str, value: String, file: &str) {
         let key = (link.to_owned(), name.to_owned());
         self.0.insert(key, (value, file.to_owned()));
     }
@@ -155,9 +156,18 @@ impl LinkFiles {
 fn of_interfaces(option: &str) -> Option<String> {
     let mut beginnings = INTERFACES.iter();
     let (rest, name) = beginnings.find_map(|(of, name)| Some((option.strip_prefix(of)?, name)))?;
-    let mut short = SHORT.iter().filter(|_| *name == "features/");
-    let long = short.find(|(short, _)| *short == rest);
-    Some(format!("{name}{}", long.map_or(rest, |(_, long)| long)))
+    let rest = if *name == "features/" {
+        feature(rest)
+    } else {
+        rest
+    };
+    Some(format!("{name}{rest}"))
+}
+
+/// The kernel's name of a feature, which ethtool may call by a shorter one: `gro` is `rx-gro`.
+pub(super) fn feature(name: &str) -> &str {
+    let long = SHORT.iter().find(|(short, _)| *short == name);
+    long.map_or(name, |(_, long)| long)
 }
 
 /// A value of systemd as the kernel has it: `yes` is `on`, `50us` is 50. `None`: it has no number here, as `max`.

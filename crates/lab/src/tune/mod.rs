@@ -14,6 +14,7 @@ mod place;
 mod plan;
 pub mod scripted;
 pub mod toggle;
+mod tuned;
 mod undo;
 
 pub use apply::{Applied, Applying, Site, TuneError};
