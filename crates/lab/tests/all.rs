@@ -43,5 +43,6 @@ mod switches;
 mod trial;
 mod tune;
 mod tune_apply;
+mod tune_each;
 mod tune_machine;
 mod wreckage;

@@ -22,7 +22,7 @@ use std::process::{Command, Stdio};
 const LIFE: &str = "a_value_somebody_else_set_is_kept";
 const APPLY: &str = "MPPS_TEST_APPLY";
 const REVERT: &str = "MPPS_TEST_REVERT";
-const NETNS: &str = "settings";
+pub const NETNS: &str = "settings";
 /// Files of each interface in sysfs that settings are in.
 const FILES: [&str; 5] = [
     "mtu",
@@ -36,13 +36,13 @@ const QUEUE_FILES: [&str; 4] = ["rps_cpus", "rps_flow_cnt", "xps_cpus", "xps_rxq
 /// Random plans that are tried.
 const SEEDS: u64 = 3;
 
-fn ip(words: &str) {
+pub fn ip(words: &str) {
     let status = Command::new("ip").args(words.split(' ')).status();
     assert!(status.expect("iproute2").success(), "ip {words}");
 }
 
 /// A namespace with a pair of interfaces, of this test's own /run.
-fn raise() -> Site {
+pub fn raise() -> Site {
     ip("netns add settings");
     let queues = "numrxqueues 2 numtxqueues 2";
     ip(&format!(
@@ -70,7 +70,7 @@ fn walk(folder: &Path, held: &mut BTreeMap<String, String>) {
 }
 
 /// Every file, feature and parameter of the namespace.
-fn everything() -> BTreeMap<String, String> {
+pub fn everything() -> BTreeMap<String, String> {
     let netns = NetNs::open(NETNS).expect("a namespace");
     let read = |sysfs: &Path| {
         let mut held = BTreeMap::new();
@@ -109,7 +109,7 @@ fn everything() -> BTreeMap<String, String> {
     held
 }
 
-fn differing(before: &BTreeMap<String, String>) -> Vec<String> {
+pub fn differing(before: &BTreeMap<String, String>) -> Vec<String> {
     let now = everything();
     let names = before.keys().chain(now.keys());
     let other = names.filter(|name| before.get(*name) != now.get(*name));
