@@ -239,7 +239,7 @@ impl Explainer<'_> {
         trials: &mut Trials<'_>,
     ) -> Result<Saturated, JobError> {
         let mut sampled = Vec::new();
-        let mut wires = Wires::default();
+        let mut wires = Wires::new(&self.tester)?;
         let mut most = self.find_rate(trials)?;
         for turn in 0..turns {
             // The same load for both.

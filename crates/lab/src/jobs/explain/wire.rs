@@ -9,7 +9,9 @@ use super::{Depth, Explainer, overload_rate};
 use crate::jobs::{JobError, Phase, Trials};
 use crate::line::interval;
 use crate::search::exit_program::{ExitProgram, corrected};
+use crate::search::measurer::Measurer as _;
 use crate::search::saturation::{SENDER_MAX, TRIAL, block};
+use crate::tester::{Tester, TesterError, Wire};
 use mpps_method::distance::Distance;
 use mpps_method::saturation::{Block, FrameCost, pairs_at};
 use mpps_method::stage::{Split, Stage, paired_changes};
@@ -27,6 +29,8 @@ pub(super) struct Turn {
 /// What all turns say of a wire.
 #[derive(Default)]
 pub(super) struct Wires {
+    /// Why none can be laid.
+    lacking: Option<String>,
     /// The most that one was seen to carry, frames/s.
     pub most: f64,
     /// Of each sampled pair: the distance of the CPUs in both, the router's parts, and the wire's trial.
@@ -36,6 +40,21 @@ pub(super) struct Wires {
 }
 
 impl Wires {
+    /// None so far.
+    pub fn new(tester: &Tester<'_>) -> Result<Self, TesterError> {
+        let is_laid = Wire::lay(tester.bed, &tester.ways())?.is_some();
+        let why = match tester.surroundings().egress {
+            Some((port, what)) => {
+                format!("no wire can take the router's place, because {port} has {what}")
+            }
+            None => TesterError::NoHook.to_string(),
+        };
+        Ok(Self {
+            lacking: (!is_laid).then_some(why),
+            ..Self::default()
+        })
+    }
+
     /// Both trials of this turn at this load; beside each one of a wire, where lower loads are asked for.
     pub fn turn(
         &mut self,
@@ -51,7 +70,7 @@ impl Wires {
             if !is_wire {
                 let one = explainer.trial(rate, Phase::Overload, beside, trials)?;
                 tried.router[looks] = Some(one);
-            } else if explainer.depth == Depth::LowerLoads {
+            } else if explainer.depth == Depth::LowerLoads && self.lacking.is_none() {
                 tried.wire[looks] = Some(self.trial(explainer, beside, trials)?);
             }
         }
@@ -113,6 +132,9 @@ impl Wires {
         router: &[Profiled],
         exit: Option<ExitProgram>,
     ) -> Result<ProfiledWire, String> {
+        if let Some(why) = self.lacking {
+            return Err(why);
+        }
         let steady = router
             .iter()
             .filter_map(|one| Distance::from_trial(&one.judged.trial).steady());
