@@ -1,7 +1,7 @@
 //! `mpps explain` from the command line: its plan, what it refuses, and a profile that `mpps show` shows again.
 
 use crate::program::{Ended, Scratch, assert_gone, has, mpps, privileged, run};
-use mpps_record::{Drops, PartCost, ProfileLine, ProfiledLoad, read_file};
+use mpps_record::{Drops, LimitedBy, PartCost, ProfileLine, ProfiledLoad, read_file};
 use serde_json::Value;
 use std::path::Path;
 
@@ -178,6 +178,13 @@ fn assert_sound(line: &ProfileLine) {
         );
     }
     assert!(line.model.is_some() != line.no_model.is_some(), "{line:?}");
+    let limit = line.limit_text.as_deref().expect("a sentence");
+    if line.limited_by == Some(LimitedBy::Dut) {
+        assert!(
+            limit.starts_with("The router's CPU is the limit"),
+            "{limit}"
+        );
+    }
     let octets = serde_json::to_vec(line).expect("JSON").len();
     assert!(octets < 1 << 20, "{octets}");
 }
@@ -265,6 +272,13 @@ fn a_profile_is_sound_and_shown_from_its_record() {
     assert_eq!(&shown.stdout, text, "{ended:?}");
     let read = read_file(&record).expect("a record");
     let line = &read.runs[0].profiles[0];
+    let hardware = &line.evidence.as_ref().expect("evidence").hardware;
+    let memory = match hardware.memory_read_octets_per_frame {
+        Some(_) => "a frame, by the whole machine",
+        None => "Memory traffic: not available here.",
+    };
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(memory), "{text}");
     // The machine may have disturbed all lower loads.
     let has_lower = line.loads.len() > 1;
     assert_eq!(text.contains("wake-ups a frame"), has_lower, "{text}");

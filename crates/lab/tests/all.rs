@@ -11,6 +11,7 @@ mod device_counts;
 mod doubted_jobs;
 mod exit;
 mod explain;
+mod explain_limits;
 mod external;
 mod fib;
 mod fib_host;

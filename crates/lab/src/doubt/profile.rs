@@ -3,7 +3,7 @@
 use super::{Doubt, Surroundings, Weight, frame_doubts, overload_doubts, search, work_doubts};
 use crate::profile::Completeness;
 use mpps_linux::perf::NO_PMU;
-use mpps_method::{LimitedBy, Trial, Verdict, statistics};
+use mpps_method::{Trial, Verdict, statistics};
 use mpps_record::{ProfileLine, ProfiledLoad, ProfiledWire};
 
 /// Samples that cover less of the busy time leave the split unsure.
@@ -29,8 +29,8 @@ pub struct ProfileDoubts<'a> {
     pub line: &'a ProfileLine,
     /// The self-test of each CPU.
     pub tested: &'a [Completeness],
-    /// What keeps the router from forwarding more.
-    pub limited_by: LimitedBy,
+    /// Whether its CPU keeps the router from forwarding more.
+    pub is_cpu: bool,
     /// How often the kernel stopped the sampling.
     pub throttled: u64,
     /// Why samples come by a timer; `None` where they come by cycles.
@@ -51,7 +51,7 @@ pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
         saturated.and_then(|load| missing(load, weighed.line.clock.as_deref())),
         saturated.and_then(unclassified),
         throttled(weighed.throttled),
-        (weighed.limited_by != LimitedBy::Dut).then(not_saturated),
+        (!weighed.is_cpu).then(not_saturated),
         self_test(weighed.tested),
         idle(weighed.tested, weighed.line),
         looking(weighed.line),

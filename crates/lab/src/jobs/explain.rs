@@ -189,6 +189,7 @@ impl Explainer<'_> {
         let mut lower = Vec::new();
         let mut saturated = self.saturate(turns, (&mut stacks, &mut lower), line, trials)?;
         let limited_by = limit::limited_by(&saturated, &self.tester);
+        let is_cpu = limit::is_cpu(limited_by, &saturated);
         line.limited_by = Some(line::limited_by(limited_by));
         let is_split = line.wire.is_some();
         line.stacks = stacks.folded();
@@ -204,7 +205,7 @@ impl Explainer<'_> {
             limited_by,
         ));
         let overload = load::forwards_alike(&self.at_most, &saturated.load);
-        match self.model(turns, limited_by, (&mut saturated, &mut lower), trials)? {
+        match self.model(turns, is_cpu, (&mut saturated, &mut lower), trials)? {
             Ok(model) => line.model = Some(model),
             Err(why) => line.no_model = Some(why.to_string()),
         }
@@ -219,7 +220,7 @@ impl Explainer<'_> {
             around: &around,
             line,
             tested,
-            limited_by,
+            is_cpu,
             throttled: self.look.throttled,
             why_timer: self.look.why_timer.as_deref(),
             void: (self.void, self.tried.len() as u32 + self.void),

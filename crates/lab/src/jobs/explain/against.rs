@@ -141,6 +141,7 @@ impl Turns<'_> {
         let tester = &self.standing[at].tester;
         let saturated = Saturated::new(tried)?;
         let limited_by = limit::limited_by(&saturated, tester);
+        let is_cpu = limit::is_cpu(limited_by, &saturated);
         let line = ProfileLine {
             receiver: Some(tester.traffic.receiver.into()),
             limited_by: Some(line::limited_by(limited_by)),
@@ -157,7 +158,7 @@ impl Turns<'_> {
             around: &tester.surroundings(),
             line: &line,
             tested,
-            limited_by,
+            is_cpu,
             void: (self.paired.void, self.paired.void + tried.len() as u32),
             // Each pair is of one distance.
             elsewhere: &[],

@@ -14,20 +14,35 @@ use mpps_record::{
 };
 use std::collections::BTreeMap;
 
-/// A CPU that is busy for less than this share had time left.
+/// A CPU had time left if it was busy for less than this share of the busiest one's time.
 const TIME_LEFT: f64 = 0.8;
+/// Reasons of drops at a port's queueing discipline begin so.
+const QDISC: &str = "QDISC_";
 /// More of a frame's time than this share in locks is told with the limit.
 const MUCH_LOCKED: f64 = 0.25;
 
 pub(super) fn limited_by(found: &Saturated, tester: &Tester<'_>) -> LimitedBy {
     let overload = saturation::Saturated {
         at_little_more: Saturation::from_all_windows(&found.blocks),
-        overloaded: found.lost,
+        overloaded: found.overloaded,
         lost_inside_share: found.lost_inside_share,
         ..saturation::Saturated::default()
     };
-    let cpus_shared = tester.bed.plan().cpus.shared();
-    overload_limit(cpus_shared, &overload, None).unwrap_or(LimitedBy::Disturbed)
+    let testers = &tester.bed.plan().cpus.tester;
+    let cpus_shared = found.working.iter().any(|cpu| testers.contains(cpu));
+    match overload_limit(cpus_shared, &overload, None) {
+        // Of the lower overload a policer drops a tenth, and its CPU has time left.
+        Some(LimitedBy::Disturbed) if found.loses_inside => LimitedBy::Dut,
+        // Too few windows tell the rate, but nobody held frames back.
+        None if !found.overloaded => LimitedBy::Tester,
+        limit => limit.unwrap_or(LimitedBy::Disturbed),
+    }
+}
+
+/// Whether it is the router's CPU that limits. What drops frames itself may leave it time.
+pub(super) fn is_cpu(limited_by: LimitedBy, found: &Saturated) -> bool {
+    let has_time = found.loses_inside && found.load.busy_share < BUSY;
+    limited_by == LimitedBy::Dut && !has_time
 }
 
 /// One sentence: what limits. Where no wire tells the router's part of each stage, its hottest stage and function as well.
@@ -39,7 +54,7 @@ pub(super) fn in_words(
 ) -> String {
     let who = match limited_by {
         LimitedBy::Dut => evidence
-            .and_then(|evidence| own_drops(evidence).or_else(|| one_of_several(evidence)))
+            .and_then(|evidence| own_drops(load, evidence).or_else(|| one_of_several(evidence)))
             .unwrap_or_else(|| {
                 "The router's CPU is the limit".to_owned()
                     + &locked(load, evidence).unwrap_or_default()
@@ -68,8 +83,9 @@ pub(super) fn in_words(
     )
 }
 
-/// A router that drops much of what its ring took: one short of CPU time loses frames at its ring.
-fn own_drops(evidence: &Evidence) -> Option<String> {
+/// A router that drops much of what its ring took: one short of CPU time loses frames at its ring. One with time left loses
+/// few there.
+fn own_drops(load: &ProfiledLoad, evidence: &Evidence) -> Option<String> {
     let at = |place: &'static str| evidence.drops.iter().filter(move |one| one.place == place);
     let frames = |place| at(place).map(|one| one.frames).sum::<u64>();
     let (own, ring) = (frames(ROUTER), frames(NIC_RING));
@@ -79,13 +95,16 @@ fn own_drops(evidence: &Evidence) -> Option<String> {
     };
     let taken = 1.0 - share(&evidence.drops, false);
     let most = at(ROUTER).max_by_key(|one| one.frames)?;
-    let reason = most.reason.as_ref();
-    let reason = reason.map_or(String::new(), |reason| {
-        format!(", most of them as {reason}")
-    });
-    (share(&evidence.drops, true) > DROPS_INSIDE * taken).then(|| {
+    let reason = most.reason.as_deref().unwrap_or_default();
+    let are_limit = share(&evidence.drops, true) > DROPS_INSIDE * taken
+        || (load.busy_share < BUSY && own > ring);
+    let (who, its) = match reason.starts_with(QDISC) {
+        true => ("queueing discipline of the outgoing port is", "The router"),
+        false => ("router's own drops are", "It"),
+    };
+    are_limit.then(|| {
         format!(
-            "The router's own drops are the limit: it dropped {own} frames itself{reason}, and its ring {ring}"
+            "The {who} the limit. {its} dropped {own} frames itself, most of them as {reason}, and its ring {ring}"
         )
     })
 }
@@ -96,7 +115,7 @@ fn one_of_several(evidence: &Evidence) -> Option<String> {
         |one: &&CpuEvidence, other: &&CpuEvidence| one.busy_share.total_cmp(&other.busy_share);
     let idlest = evidence.cpus.iter().min_by(by_share)?;
     let busiest = evidence.cpus.iter().max_by(by_share)?;
-    (idlest.busy_share < TIME_LEFT).then(|| format!(
+    (idlest.busy_share < TIME_LEFT * busiest.busy_share).then(|| format!(
         "CPU {} is the limit, one of {} that the router has: it was {:.0} % busy, and CPU {} {:.0} %",
         busiest.cpu, evidence.cpus.len(), 100.0 * busiest.busy_share, idlest.cpu, 100.0 * idlest.busy_share
     ))
@@ -121,8 +140,11 @@ fn locked(load: &ProfiledLoad, evidence: Option<&Evidence>) -> Option<String> {
     })
 }
 
-/// Frames were lost while the router's CPU had time left.
+/// Frames were lost or held back while the router's CPU had time left.
 fn unknown(load: &ProfiledLoad, evidence: Option<&Evidence>) -> String {
+    if let Some(own) = evidence.and_then(|evidence| own_drops(load, evidence)) {
+        return own;
+    }
     let drops = evidence.map_or(&[][..], |evidence| &evidence.drops);
     let most = drops.iter().max_by_key(|drops| drops.frames);
     if let Some(ring) = most.filter(|drops| drops.place == NIC_RING)
@@ -135,12 +157,13 @@ fn unknown(load: &ProfiledLoad, evidence: Option<&Evidence>) -> String {
             100.0 * load.busy_share
         );
     }
-    let place = most.map_or(String::new(), |drops| {
-        format!(", most of them at the {}", drops.place)
-    });
+    let lost = match most {
+        Some(drops) => format!("frames were lost, most of them at the {},", drops.place),
+        None => "less was forwarded than was sent".to_owned(),
+    };
     format!(
-        "The limit is not known: frames were lost while the router's CPU was {:.0} % busy{place}. The machine was \
-         disturbed, or a queue filled up while the CPU paused",
+        "The limit is not known: {lost} while the router's CPU was {:.0} % busy. The machine was disturbed, or a queue \
+         filled up",
         100.0 * load.busy_share
     )
 }
@@ -224,6 +247,10 @@ mod tests {
             told(&load, &evidence, LimitedBy::Dut),
             "CPU 3 is the limit, one of 2 that the router has: it was 100 % busy, and CPU 2 31 %"
         );
+        // A disturbed trial of one that has no other.
+        evidence.cpus = vec![cpu(3, 0.57)];
+        let one = told(&load, &evidence, LimitedBy::Dut);
+        assert!(one.starts_with("The router's CPU is the limit"), "{one}");
         let drops = |place: &str, frames| Drops {
             place: place.to_owned(),
             frames,
@@ -242,19 +269,39 @@ mod tests {
         };
         assert_eq!(
             told(&load, &evidence, LimitedBy::Dut),
-            "The router's own drops are the limit: it dropped 1000 frames itself, most of them as NETFILTER_DROP, and its ring 900"
+            "The router's own drops are the limit. It dropped 1000 frames itself, most of them as NETFILTER_DROP, and its ring 900"
         );
         evidence.drops[0] = drops("router", 4);
         load.busy_share = 0.96;
         let unknown = told(&load, &evidence, LimitedBy::Disturbed);
         assert!(
-            unknown.contains("was 96 % busy, most of them at the virtual NIC's ring. The machine"),
+            unknown.contains(
+                "lost, most of them at the virtual NIC's ring, while the router's CPU was 96 % busy"
+            ),
             "{unknown}"
         );
         load.busy_share = 0.72;
-        evidence.drops = vec![drops("router", 901), drops(NIC_RING, 900)];
+        // A shaper that drops less than a tenth, of a router that has time left.
+        evidence.drops = vec![
+            Drops {
+                reason: Some("QDISC_DROP".to_owned()),
+                ..drops("router", 901)
+            },
+            drops(NIC_RING, 900),
+        ];
+        for limit in [LimitedBy::Dut, LimitedBy::Disturbed] {
+            assert_eq!(
+                told(&load, &evidence, limit),
+                "The queueing discipline of the outgoing port is the limit. The router dropped 901 frames itself, most of them \
+                 as QDISC_DROP, and its ring 900"
+            );
+        }
+        evidence.drops.clear();
         let unknown = told(&load, &evidence, LimitedBy::Disturbed);
-        assert!(unknown.starts_with("The limit is not known"), "{unknown}");
+        assert!(
+            unknown.starts_with("The limit is not known: less was forwarded than was sent while"),
+            "{unknown}"
+        );
     }
 
     #[test]

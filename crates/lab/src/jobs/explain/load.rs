@@ -20,30 +20,50 @@ pub(super) struct Saturated {
     pub blocks: Vec<Block>,
     /// All that were sampled, in whatever state of the machine; filled in where a model is asked for.
     pub tried: Vec<Tried>,
-    /// Frames were lost in the router or in its ring.
-    pub lost: bool,
+    /// The router forwarded less than was sent. It need not lose frames: in a short trial a ring or a queue takes what is sent
+    /// beyond its rate. A router with time left that loses a few had a pause.
+    pub overloaded: bool,
     /// Of the frames that its ring took, the share that it lost.
     pub lost_inside_share: f64,
+    /// Most lost frames were lost behind the ring.
+    pub loses_inside: bool,
+    /// CPUs that did the router's work.
+    pub working: Vec<usize>,
 }
 
 impl Saturated {
     pub fn new(sampled: &[Profiled]) -> Result<Self, JobError> {
         let load = load_of(sampled).filter(|load| !load.stages.is_empty());
+        let load = load.ok_or(JobError::NoSamples {
+            trials: sampled.len(),
+        })?;
         let ledgers = || sampled.iter().map(|one| one.judged.trial.ledger());
         let sum = |frames: fn(&Ledger) -> u64| {
             ledgers().map(|ledger| frames(&ledger) as f64).sum::<f64>()
         };
+        let (inside, ring) = (sum(|one| one.lost_in_dut), sum(|one| one.lost_nic_ring));
+        let is_overload = sampled.iter().any(is_overloaded);
         Ok(Self {
-            load: load.ok_or(JobError::NoSamples {
-                trials: sampled.len(),
-            })?,
             blocks: blocks(sampled),
             tried: Vec::new(),
-            lost: ledgers().any(|ledger| ledger.lost_nic_ring + ledger.lost_in_dut > 0),
-            lost_inside_share: sum(|ledger| ledger.lost_in_dut)
-                / sum(|ledger| ledger.nic_accepted).max(1.0),
+            overloaded: is_overload || (load.busy_share >= BUSY && inside + ring > 0.0),
+            lost_inside_share: inside / sum(|ledger| ledger.nic_accepted).max(1.0),
+            loses_inside: is_overload && inside > ring,
+            working: working(sampled),
+            load,
         })
     }
+}
+
+/// Those that were busy for more than a moment.
+fn working(sampled: &[Profiled]) -> Vec<usize> {
+    let trials = sampled.iter().map(|one| &one.judged.trial);
+    let busy = trials.flat_map(|trial| {
+        let least_ns = (1.0 - BUSY) * trial.duration.as_nanos() as f64;
+        let busy = trial.busy.iter();
+        busy.filter(move |busy| busy.all_ns() as f64 > least_ns)
+    });
+    busy.map(|busy| busy.cpu).collect()
 }
 
 /// What the router forwarded in undisturbed windows, frames/s.
@@ -69,10 +89,11 @@ pub(super) fn at(load: &ProfiledLoad) -> Option<At> {
     load.cpu_distance_ns.map(at)
 }
 
-/// Whether the router forwarded less than it was offered. What the machine took is left out.
+/// Whether the router forwarded less than it was offered. What the machine took is left out, unless it took all windows.
 pub(super) fn is_overloaded(profiled: &Profiled) -> bool {
     let block = block(profiled.judged.trial.clone());
-    compare::rate(&block).is_some_and(|rate| compare::is_overloaded(&block, rate))
+    let rate = compare::rate(&block).unwrap_or(f64::INFINITY);
+    compare::is_overloaded(&block, rate)
 }
 
 fn blocks(tried: &[Profiled]) -> Vec<Block> {

@@ -12,7 +12,7 @@ use crate::profile::TurnSampler;
 use crate::search::saturation::{SENDER_MAX, little_more, through};
 use crate::tester::PortKind;
 use crate::trial::{InTurns, TURN_NS, backs_off, mean, run_in_turns};
-use mpps_method::{LimitedBy, Rate, Span};
+use mpps_method::{Rate, Span};
 use mpps_record::CostModel;
 
 /// Whole trials below saturation after each pair at it.
@@ -28,7 +28,7 @@ impl Explainer<'_> {
     pub(super) fn model(
         &mut self,
         turns: u32,
-        limited_by: LimitedBy,
+        is_cpu: bool,
         (saturated, lower): (&mut Saturated, &mut Vec<(f64, Profiled)>),
         trials: &mut Trials<'_>,
     ) -> Result<Result<CostModel, NoModel>, JobError> {
@@ -36,7 +36,7 @@ impl Explainer<'_> {
         let mut turn = turns;
         loop {
             let measured = Measured::new(&saturated.tried, lower, &self.turned);
-            let found = model::fit(&measured, limited_by);
+            let found = model::fit(&measured, is_cpu);
             let needs_more = match &found {
                 Ok(model) => model::is_open(model),
                 Err(why) => matches!(why, NoModel::Short(_)),

@@ -6,7 +6,7 @@ use super::{SHARES, TRIALS_MIN};
 use crate::search::saturation::block;
 use mpps_method::cost_model::{Batching, CannotFit, CostModel, Point, prediction_error};
 use mpps_method::distance::Distance;
-use mpps_method::{LimitedBy, Rate, compare, statistics};
+use mpps_method::{Rate, compare, statistics};
 use mpps_record as record;
 use std::fmt;
 
@@ -256,11 +256,8 @@ fn log_half_width_in_turns(Measured { turned, polls, .. }: &Measured) -> Option<
 
 /// Fits what was measured below saturation, and predicts what the router forwards at it. Else why not. Where no loads took
 /// turns, only whole trials in one state of the machine are compared.
-pub(super) fn fit(
-    measured: &Measured,
-    limited_by: LimitedBy,
-) -> Result<record::CostModel, NoModel> {
-    if limited_by != LimitedBy::Dut {
+pub(super) fn fit(measured: &Measured, is_cpu: bool) -> Result<record::CostModel, NoModel> {
+    if !is_cpu {
         return Err(NoModel::from(
             "the router's CPU was not the limit, so there is no rate of it to predict",
         ));
@@ -347,14 +344,14 @@ mod tests {
     #[test]
     fn lower_loads_predict_the_saturated_one() {
         let measured = whole(&[tried(1.6e6, 0.0, NEAR_NS)], lower(NEAR_NS));
-        let model = fit(&measured, LimitedBy::Dut).expect("a model");
+        let model = fit(&measured, true).expect("a model");
         assert_eq!(model.loads, 5);
         assert!((model.predicted_fps - 2e6).abs() < 1.0, "{model:?}");
         assert!((model.error_ratio - 0.25).abs() < 1e-6, "{model:?}");
         // Two CPUs have twice the time.
         let mut two = tried(1.6e6, 0.0, NEAR_NS);
         two.cpus = 2.0;
-        let two = fit(&whole(&[two], lower(NEAR_NS)), LimitedBy::Dut).expect("a model");
+        let two = fit(&whole(&[two], lower(NEAR_NS)), true).expect("a model");
         assert!((two.predicted_fps - 4e6).abs() < 1.0, "{two:?}");
     }
 
@@ -392,7 +389,7 @@ mod tests {
         let mut all = lower(NEAR_NS);
         all.extend(lower(320.0).into_iter().take(4));
         let saturated = [tried(1.6e6, 0.0, 320.0), tried(1e6, 0.0, NEAR_NS)];
-        let model = fit(&whole(&saturated, all), LimitedBy::Dut).expect("a model");
+        let model = fit(&whole(&saturated, all), true).expect("a model");
         assert_eq!((model.loads, model.measured_fps), (5, 1e6));
         assert!((model.predicted_fps - 2e6).abs() < 1.0, "{model:?}");
     }
@@ -423,7 +420,7 @@ mod tests {
             polls: vec![0.125; SHARES.len() + 1],
             ..Measured::default()
         };
-        let model = fit(&measured, LimitedBy::Dut).expect("a model");
+        let model = fit(&measured, true).expect("a model");
         let counted = (model.loads, model.windows, model.trials_in_turns);
         assert_eq!(counted, (15, Some(225), Some(3)));
         // In the state of the middle one, and all trials agree.
@@ -438,11 +435,11 @@ mod tests {
             "{model:?}"
         );
         measured.polls.clear();
-        let why = fit(&measured, LimitedBy::Dut).expect_err("no polls");
+        let why = fit(&measured, true).expect_err("no polls");
         assert!(matches!(why, NoModel::Short(_)), "{why}");
         // Two trials are too few, and whole ones there are none.
         measured.turned.pop();
-        let why = fit(&measured, LimitedBy::Dut).expect_err("too few");
+        let why = fit(&measured, true).expect_err("too few");
         assert!(why.to_string().contains("nothing"), "{why}");
     }
 
@@ -456,7 +453,7 @@ mod tests {
             polls: vec![0.125; SHARES.len() + 1],
             ..Measured::default()
         };
-        let model = fit(&measured, LimitedBy::Dut).expect("a model");
+        let model = fit(&measured, true).expect("a model");
         let range = model.error_range.expect("an interval");
         assert!(
             model.is_unsure && range.low < 0.0 && range.high > 0.2,
@@ -464,11 +461,11 @@ mod tests {
         );
         // More trials that agree narrow it.
         measured.turned.extend([1.0; 12].map(turned));
-        let more = fit(&measured, LimitedBy::Dut).expect("a model");
+        let more = fit(&measured, true).expect("a model");
         assert!(!more.is_unsure && more.error_ratio < 0.05, "{more:?}");
         // One whole trial at saturation says nothing of the next.
         let measured = whole(&[tried(1.6e6, 0.0, NEAR_NS)], lower(NEAR_NS));
-        let whole = fit(&measured, LimitedBy::Dut).expect("a model");
+        let whole = fit(&measured, true).expect("a model");
         assert!(whole.is_unsure && whole.error_range.is_none());
     }
 
@@ -476,12 +473,12 @@ mod tests {
     fn a_model_that_cannot_be_says_why() {
         let saturated = [tried(1.6e6, 0.0, NEAR_NS)];
         let few = [tried(1e6, 0.1, NEAR_NS)];
-        let why = |saturated: &[Tried], limit| {
-            let none = fit(&whole(saturated, few.to_vec()), limit).expect_err("none");
+        let why = |saturated: &[Tried], is_cpu| {
+            let none = fit(&whole(saturated, few.to_vec()), is_cpu).expect_err("none");
             none.to_string()
         };
-        assert!(why(&saturated, LimitedBy::Dut).contains("needs 5"));
-        assert!(why(&saturated, LimitedBy::Tester).contains("not the limit"));
-        assert!(why(&[], LimitedBy::Dut).contains("nothing"));
+        assert!(why(&saturated, true).contains("needs 5"));
+        assert!(why(&saturated, false).contains("not the limit"));
+        assert!(why(&[], true).contains("nothing"));
     }
 }

@@ -1,0 +1,236 @@
+//! What limits a router, planted on a bed: `mpps explain` names it, with the evidence. Needs root and perf events.
+
+use crate::support;
+use crate::support::PortsOfBed as _;
+use crate::support::printed::Printed;
+use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Side};
+use mpps_lab::jobs::JobError;
+use mpps_lab::jobs::explain::{self, ExplainPlan};
+use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
+use mpps_lab::tester::PortKind;
+use mpps_lab::traffic::Traffic;
+use mpps_method::Span;
+use mpps_record::{Drops, Evidence, LimitedBy, ProfileLine};
+use std::process::Command;
+
+/// Tries for a restless machine.
+const TRIES: u32 = 2;
+/// A CPU that is at least so busy has no time left.
+const BUSY: f64 = 0.95;
+/// Places of drops, as a record has them.
+const RING: &str = "virtual NIC's ring";
+const ROUTER: &str = "router";
+
+/// The profile of a router that has this limit. `None`: the machine disturbed it each time.
+fn limited(bed: &Bed, traffic: &Traffic, limit: LimitedBy, sentence: &str) -> Option<ProfileLine> {
+    for _ in 0..TRIES {
+        let line = explained(bed, traffic)?;
+        let text = line.limit_text.as_deref().expect("a sentence");
+        println!("{text}");
+        if text.starts_with(sentence) && line.limited_by.as_ref() == Some(&limit) {
+            return Some(line);
+        }
+        if !sentence.starts_with("CPU") && line.loads[0].busy_share >= BUSY {
+            support::skip!("a CPU that this limit leaves time");
+        }
+        assert!(
+            is_disturbed(&line),
+            "{sentence}: {:?}, {text}\n{:?}",
+            line.limited_by,
+            line.evidence
+        );
+    }
+    support::skip!("a quieter machine");
+}
+
+fn explained(bed: &Bed, traffic: &Traffic) -> Option<ProfileLine> {
+    let plan = ExplainPlan {
+        offer: FixedLoadPlan {
+            sizes: vec![support::trials::frames("64")],
+            traffic: traffic.clone(),
+            port: None,
+            loads: vec![Load::Max],
+            time: Span::from_millis(120),
+            trials: 1,
+            wire: false,
+            receiver: None,
+        },
+        burn_ns: None,
+    };
+    let mut kept = Printed::<ProfileLine>::new();
+    match explain::measure(bed, &plan, &mut kept) {
+        None => kept.0.pop(),
+        Some(JobError::NoSamples { .. }) => support::skip!("a quieter machine"),
+        Some(error) => panic!("{error}"),
+    }
+}
+
+fn evidence(line: &ProfileLine) -> &Evidence {
+    line.evidence.as_ref().expect("evidence")
+}
+
+fn dropped(line: &ProfileLine, place: &str) -> u64 {
+    let drops = evidence(line).drops.iter();
+    drops
+        .filter(|one| one.place == place)
+        .map(|one| one.frames)
+        .sum()
+}
+
+/// Trials were void. Or a router with time left lost frames at its ring, and its own drops are fewer: its CPU was taken away
+/// for a while.
+fn is_disturbed(line: &ProfileLine) -> bool {
+    let is_void = line.doubts.iter().any(|one| one.name == "voided");
+    let has_time = line.loads[0].busy_share < BUSY;
+    is_void || (has_time && dropped(line, RING) > dropped(line, ROUTER))
+}
+
+/// Whether a script in the router's namespace did its work.
+fn sets(bed: &Bed, script: &str) -> bool {
+    let router = bed.dut().netns().expect("a router of ours");
+    let run = || Command::new("sh").args(["-ec", script]).status();
+    let ended = router.run(run).expect("the namespace");
+    ended.is_ok_and(|status| status.success())
+}
+
+/// The reason of most drops of the router's own, which are of a tenth of all frames or so.
+fn reason(line: &ProfileLine) -> &str {
+    let own = evidence(line)
+        .drops
+        .iter()
+        .filter(|one| one.place == ROUTER);
+    let most: &Drops = own.max_by_key(|one| one.frames).expect("drops");
+    assert!(
+        dropped(line, ROUTER) > dropped(line, RING),
+        "{:?}",
+        evidence(line)
+    );
+    most.reason.as_deref().expect("the kernel's reason")
+}
+
+fn assert_no_prediction(line: &ProfileLine) {
+    let why = line.no_model.as_deref().expect("no model");
+    assert!(why.contains("CPU was not the limit"), "{why}");
+    let is_doubted = line.doubts.iter().any(|one| one.name == "not-saturated");
+    assert!(is_doubted, "{:?}", line.doubts);
+}
+
+#[test]
+fn a_short_ring_is_the_limit() {
+    if !support::can_run_on_two_cpus() {
+        return;
+    }
+    let plan = BedPlan {
+        rx_ring: 8,
+        ..support::plan()
+    };
+    let bed = Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));
+    let ring = "The virtual NIC's ring is the limit: it dropped ";
+    let Some(line) = limited(&bed, &support::traffic(), LimitedBy::Disturbed, ring) else {
+        return;
+    };
+    assert!(line.loads[0].busy_share < BUSY, "{line:?}");
+    assert!(dropped(&line, RING) > 0, "{:?}", evidence(&line));
+    assert_no_prediction(&line);
+}
+
+/// Packet sockets send less than a router forwards.
+#[test]
+fn a_slow_tester_is_the_limit() {
+    if !support::can_run_on_two_cpus() {
+        return;
+    }
+    let traffic = Traffic {
+        port: PortKind::AfPacket,
+        ..support::traffic()
+    };
+    let tester = "The tester is the limit: the router forwarded all of it";
+    let Some(line) = limited(&support::bed(), &traffic, LimitedBy::Tester, tester) else {
+        return;
+    };
+    assert_eq!([RING, ROUTER].map(|place| dropped(&line, place)), [0, 0]);
+    assert_no_prediction(&line);
+}
+
+#[test]
+fn a_policer_is_the_limit() {
+    if !support::can_run_on_two_cpus() {
+        return;
+    }
+    let bed = support::bed();
+    let rule = "limit rate over 50000/second burst 500 packets drop";
+    if !sets(&bed, &support::forward_rule(rule)) {
+        support::skip!("nft with limits in the forward hook");
+    }
+    let own = "The router's own drops are the limit. It dropped ";
+    let Some(line) = limited(&bed, &support::traffic(), LimitedBy::Dut, own) else {
+        return;
+    };
+    assert_eq!(reason(&line), "NETFILTER_DROP");
+    assert_no_prediction(&line);
+}
+
+/// A shaper stands for a link with a rate of its own. Behind it no wire can be laid.
+#[test]
+fn a_shaper_at_the_outgoing_port_is_the_limit() {
+    if !support::can_run_on_two_cpus() {
+        return;
+    }
+    let bed = support::bed();
+    let port = &bed.port(Side::C).name;
+    // 50 000 frames/s of 60 octets.
+    let shaper = format!("tc qdisc add dev {port} root tbf rate 24mbit burst 4k limit 8k");
+    if !sets(&bed, &shaper) {
+        support::skip!("tc with tbf");
+    }
+    let queue = "The queueing discipline of the outgoing port is the limit. The router dropped ";
+    let Some(line) = limited(&bed, &support::traffic(), LimitedBy::Dut, queue) else {
+        return;
+    };
+    assert!(reason(&line).starts_with("QDISC_"), "{}", reason(&line));
+    let why = line.no_wire.as_deref().expect("no wire");
+    let told = format!("because {port} has the queueing discipline tbf");
+    assert!(why.ends_with(&told), "{why}");
+    assert_no_prediction(&line);
+}
+
+/// The tester's CPU is the router's other one, and all frames hash to the queue of the first. That is slow, because each rule
+/// takes a lock: so slow that its ring takes what a short trial offers beyond its rate.
+#[test]
+fn one_queue_of_two_is_the_limit() {
+    const RULES: &str = "nft -f - <<EOF\ntable ip planted {\nchain forward {\n\
+        type filter hook forward priority 0;\n\
+        $(for n in $(seq 100); do echo 'limit rate over 1000000000/second drop'; done)\n}\n}\nEOF\n";
+    if !support::can_run_on_two_cpus() {
+        return;
+    }
+    let usual = support::plan();
+    let (full, idle) = (usual.cpus.dut[0], usual.cpus.tester[0]);
+    let plan = BedPlan {
+        queues: 2,
+        cpus: CpuSplit {
+            dut: vec![full, idle],
+            tester: vec![idle],
+        },
+        ..usual
+    };
+    let bed = Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));
+    if !sets(&bed, RULES) {
+        support::skip!("nft with limits in the forward hook");
+    }
+    let one = format!("CPU {full} is the limit, one of 2 that the router has: it was ");
+    let Some(line) = limited(&bed, &support::traffic(), LimitedBy::Dut, &one) else {
+        return;
+    };
+    let cpus = &evidence(&line).cpus;
+    let polls = |cpu| {
+        let of = cpus.iter().find(|one| one.cpu == cpu);
+        of.map(|one| one.polls_per_s)
+    };
+    assert!(
+        polls(full) > Some(0.0) && polls(idle) == Some(0.0),
+        "{cpus:?}"
+    );
+    let locked = evidence(&line).locks_in.as_ref().expect("locks");
+    assert_eq!(locked.part, "postrouting", "{locked:?}");
+}
