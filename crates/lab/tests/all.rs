@@ -26,6 +26,7 @@ mod loss_pattern;
 mod many_cpus;
 mod modifiers;
 mod not_routed;
+mod observe;
 mod other_tasks;
 mod pace;
 mod packet_port;

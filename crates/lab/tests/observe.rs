@@ -1,0 +1,162 @@
+//! `mpps explain --cpus` looks at a bed's router at work: its limit is what was planted. Needs root and perf events.
+
+use crate::support;
+use crate::support::trials::{offer, tester};
+use mpps_lab::bed::Bed;
+use mpps_lab::observe::{CpuSet, Observer};
+use mpps_lab::traffic::{ReceiverPlace, Traffic};
+use mpps_lab::trial;
+use mpps_linux::cpu;
+use mpps_method::Span;
+use mpps_record::{ProfileLine, Watched};
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const TRIES: u32 = 3;
+/// A test fails after so long.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+fn look(cpu: usize, time: Span, goes_on: &mut dyn FnMut() -> bool) -> ProfileLine {
+    let observer = Observer::new(&CpuSet::single(cpu)).unwrap_or_else(|error| panic!("{error}"));
+    let looked = observer.observe(time, goes_on);
+    looked.unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn watched(line: &ProfileLine) -> &Watched {
+    line.watched.as_ref().expect("what was watched")
+}
+
+/// Frames that came in at `mB` of this thread's namespace so far.
+fn came_in() -> u64 {
+    let counts = std::fs::read_to_string("/proc/thread-self/net/dev").expect("/proc");
+    let of_port = counts
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("mB:"));
+    let packets = of_port.and_then(|counts| counts.split_whitespace().nth(1)?.parse().ok());
+    packets.expect("the port's count")
+}
+
+/// A look at the router's CPU, from its namespace, once frames come. Also whether they came until the end of the look.
+fn look_at_router(bed: &Bed, fps: f64, time: Span) -> (ProfileLine, bool) {
+    let traffic = Traffic {
+        receiver: ReceiverPlace::Exit,
+        ..support::traffic()
+    };
+    let mut tester = tester(bed, &traffic, 8_000_000);
+    let (router, cpu) = (
+        bed.dut().netns().expect("a router of ours"),
+        bed.plan().cpus.dut[0],
+    );
+    let has_ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let looking = scope.spawn(|| {
+            let looked = router.run(|| {
+                let (before, begun) = (came_in(), Instant::now());
+                while came_in() < before + 1_000 {
+                    assert!(begun.elapsed() < DEADLINE, "no frames come");
+                    std::thread::yield_now();
+                }
+                let line = look(cpu, time, &mut || true);
+                (line, !has_ended.load(Ordering::Acquire))
+            });
+            looked.expect("the namespace")
+        });
+        let ran = trial::run(&mut tester, &offer(fps, 1_500));
+        has_ended.store(true, Ordering::Release);
+        ran.unwrap_or_else(|error| panic!("trial: {error}"));
+        looking.join().expect("a look")
+    })
+}
+
+#[test]
+fn a_look_finds_the_cpu_that_is_full() {
+    if !support::can_run_on_two_cpus() {
+        return;
+    }
+    let bed = support::bed();
+    for _ in 0..TRIES {
+        let (line, is_within) = look_at_router(&bed, 3e6, Span::from_millis(400));
+        let cpu = &watched(&line).cpus[0];
+        let text = line.limit_text.as_deref().expect("a sentence");
+        println!("{text}\n{cpu:?}");
+        let network = cpu.whole_network_share();
+        if is_within && network > 0.95 && cpu.steal_share < 0.05 {
+            assert!(text.contains(&format!("CPU {} is full", cpu.cpu)), "{text}");
+            assert!(text.contains("of the network's work"), "{text}");
+            return;
+        }
+    }
+    support::skip!("a quieter machine");
+}
+
+#[test]
+fn a_look_tells_a_policers_drops() {
+    if !support::can_run_on_two_cpus() {
+        return;
+    }
+    let bed = support::bed();
+    let router = bed.dut().netns().expect("a router of ours");
+    let script = support::forward_rule("numgen inc mod 2 == 0 drop");
+    let sets = || Command::new("sh").args(["-ec", &script]).status();
+    let set = router.run(sets).expect("the namespace");
+    if !set.is_ok_and(|status| status.success()) {
+        support::skip!("nft with numgen in the forward hook");
+    }
+    let (line, _) = look_at_router(&bed, 20_000.0, Span::from_millis(500));
+    let text = line.limit_text.as_deref().expect("a sentence");
+    let told = "most at mB for NETFILTER_DROP";
+    assert!(text.contains(told), "{text}\n{:?}", watched(&line).drops);
+    let most = &watched(&line).drops[0];
+    // Every second frame.
+    let share = most.frames as f64 / watched(&line).rx_frames as f64;
+    assert!((0.4..0.6).contains(&share), "{share}: {most:?}");
+}
+
+/// A program that keeps a CPU busy until this is dropped.
+struct Spinning(Child);
+
+impl Spinning {
+    fn start(on: usize) -> Self {
+        let child = Command::new("sh")
+            .args(["-c", "while :; do :; done"])
+            .spawn();
+        let child = child.expect("sh");
+        let pid = i32::try_from(child.id()).expect("a pid");
+        cpu::pin_task(pid, &CpuSet::single(on)).expect("pin");
+        Self(child)
+    }
+}
+
+impl Drop for Spinning {
+    fn drop(&mut self) {
+        self.0.kill().expect("kill");
+        self.0.wait().expect("wait");
+    }
+}
+
+/// Nothing names its samples afterwards.
+#[test]
+fn a_task_that_ends_meanwhile_is_told() {
+    if !support::can_run() {
+        return;
+    }
+    let on = support::plan().cpus.dut[0];
+    let mut spinning = Some(Spinning::start(on));
+    let mut asked = 0;
+    let line = look(on, Span::from_millis(600), &mut || {
+        asked += 1;
+        if asked == 15 {
+            spinning = None;
+        }
+        true
+    });
+    let (tasks, cpu) = (&watched(&line).tasks, &watched(&line).cpus[0]);
+    let ended = tasks
+        .iter()
+        .find(|task| task.name == "tasks that have ended");
+    let ended = ended.unwrap_or_else(|| panic!("{tasks:?}"));
+    // Ledger and samples are of one time.
+    let ledger = cpu.ledger.as_ref().expect("a ledger").other_task_share;
+    assert!(ended.cpu_share < ledger + 0.1, "{ended:?} of {ledger}");
+}
