@@ -147,6 +147,7 @@ fn what_no_plan_can_be_is_refused_without_rights() {
         ("table synthesize", "--ipv4 1M"),
         ("table synthesize --ipv4 1.5", "whole number"),
         ("table synthesize --ipv4 900M", "give at most 16777216"),
+        ("explain --dut-cpus 999", "CPU 999 is not available"),
         ("limits --pcie 3x7", "1, 2, 4, 8"),
         ("limits --pcie 9x8", "1 to 7"),
         ("limits --max-payload 100", "128, 256"),
@@ -390,7 +391,10 @@ fn a_look_without_root_says_what_it_lacks() {
     let mut command = std::process::Command::new(&copy);
     command.args(LOOK.split(' ')).uid(65_534).gid(65_534);
     command.current_dir("/").env("XDG_STATE_HOME", &home);
-    lacks(&mut command, "no busy times and drops: load the observer: ");
+    lacks(
+        &mut command,
+        "no busy times and drops: load the observer: Operation not permitted (os error 1) (needs root",
+    );
     let names =
         "no samples: read names of functions /proc/kallsyms: the kernel hides the addresses";
     lacks(&mut command, names);
@@ -423,6 +427,14 @@ fn without_names_of_functions_there_are_no_samples() {
         &mut staged(&format!("{hide}{LOOK}'")),
         "no samples: read names of functions /proc/kallsyms",
     );
+    let bed = "explain --frame 64 --time 0.2 --trials 3";
+    let ended = run(&mut staged(&format!("{hide}{bed}'")));
+    assert_gone(ended.bed());
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let line = "read names of functions /proc/kallsyms: the kernel hides the addresses (run as root (CAP_SYSLOG)";
+    assert!(ended.error().contains(line), "{ended:?}");
+    let is_empty = ended.stdout.contains("64 B: not measured.") && !ended.stdout.contains("stage");
+    assert!(is_empty, "{ended:?}");
 }
 
 #[test]

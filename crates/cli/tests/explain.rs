@@ -1,6 +1,6 @@
 //! `mpps explain` from the command line: its plan, what it refuses, and a profile that `mpps show` shows again.
 
-use crate::program::{Ended, Scratch, assert_gone, has, mpps, privileged, run};
+use crate::program::{Ended, Scratch, assert_gone, has, mpps, privileged, run, staged};
 use mpps_record::{Drops, LimitedBy, PartCost, ProfileLine, ProfiledLoad, read_file};
 use serde_json::Value;
 use std::path::Path;
@@ -135,6 +135,39 @@ fn assert_looked(record: &Path, [ended, once]: &[Ended; 2]) {
     }
     let folded = run(mpps(&["report", "--format", "folded"]).arg(record));
     assert!(folded.stdout.contains("ip_"), "{folded:?}");
+}
+
+/// Other namespaces' frames would be traffic too.
+#[test]
+fn a_look_without_traffic_has_no_cost() {
+    if !privileged() {
+        return;
+    }
+    let ended = run(&mut staged(
+        "exec unshare --net \"$MPPS\" explain --cpus 0 --for 0.5 --quiet",
+    ));
+    let text = ended
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    if ended.code == Some(0) {
+        assert!(text.contains("network namespaces"), "{ended:?}");
+        println!("SKIP: needs a machine without other traffic");
+        return;
+    }
+    assert_eq!(
+        (ended.code, ended.stderr.as_str()),
+        (Some(4), ""),
+        "{ended:?}"
+    );
+    for part in [
+        "The cost of a frame is not known: there was no traffic",
+        "% idle.",
+    ] {
+        assert!(text.contains(part), "{part}: {ended:?}");
+    }
+    assert!(!text.contains("stage"), "{ended:?}");
 }
 
 fn saturated(line: &ProfileLine) -> &ProfiledLoad {

@@ -45,7 +45,10 @@ fn reason(said: &[String]) -> Option<String> {
         return said.iter().take(end).rfind(is_sentence).cloned();
     }
     let mut complaints = said.iter().filter_map(|line| line.strip_prefix("libbpf: "));
-    let found = complaints.rfind(|line| !line.starts_with("failed to load"));
+    // What it says where it may load nothing at all is no more than the error number.
+    let says_more =
+        |line: &&str| !line.starts_with("failed to load") && !line.contains("RLIMIT_MEMLOCK");
+    let found = complaints.rfind(says_more);
     found.map(str::to_owned)
 }
 
@@ -85,6 +88,8 @@ libbpf: failed to load object 'sender_bpf'
             reason_in(map).as_deref(),
             Some("map 'ring': failed to create: -EINVAL")
         );
+        let no_right = "libbpf: Error in bpf_object__probe_loading(): -EPERM. Couldn't load trivial BPF program. Make sure that RLIMIT_MEMLOCK is set to big enough value.\n";
+        assert_eq!(reason_in(no_right), None);
         assert_eq!(reason_in(""), None);
     }
 
