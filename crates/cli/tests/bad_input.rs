@@ -147,6 +147,14 @@ fn what_no_plan_can_be_is_refused_without_rights() {
         ("table synthesize", "--ipv4 1M"),
         ("table synthesize --ipv4 1.5", "whole number"),
         ("table synthesize --ipv4 900M", "give at most 16777216"),
+        (
+            "explain --sweep cores --flows 256 --dut-cpus 0",
+            "has 1 CPU, and needs 4",
+        ),
+        (
+            "explain --sweep cores=1,2,3,6 --flows 512 --dut-cpus 0",
+            "needs 6",
+        ),
         ("explain --dut-cpus 999", "CPU 999 is not available"),
         ("limits --pcie 3x7", "1, 2, 4, 8"),
         ("limits --pcie 9x8", "1 to 7"),

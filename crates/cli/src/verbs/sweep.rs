@@ -12,7 +12,7 @@ use anyhow::{Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::explain::sweep::{self, SweepPlan as Swept};
 use mpps_lab::traffic::Traffic;
-use mpps_method::sweep::Axis;
+use mpps_method::sweep::{Axis, POINTS_MIN};
 use mpps_report::number;
 
 /// Runs the verb.
@@ -29,12 +29,13 @@ pub fn run(args: &ExplainArgs) -> Result<Exit> {
     measure(&args.run.output, None, plan)
 }
 
-/// Whether so many CPUs of the router are enough.
+/// Whether so many CPUs of the router are enough: without places each count of them is a point.
 fn check_cpus(swept: &Swept, cpus: usize) -> Result<()> {
     let most = swept.steps.iter().filter_map(|step| step.cores).max();
+    let needed = most.unwrap_or(POINTS_MIN);
     ensure!(
-        swept.axis != Some(Axis::Cores) || (cpus > 1 && most.is_none_or(|most| most <= cpus)),
-        "--sweep cores: the router has {}: give it more with --dut-cpus",
+        swept.axis != Some(Axis::Cores) || cpus >= needed,
+        "--sweep cores: the router has {}, and needs {needed} beside the tester's: give it more with --dut-cpus",
         number::plural(cpus, "CPU")
     );
     Ok(())
