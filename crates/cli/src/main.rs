@@ -53,54 +53,21 @@ fn main() -> ExitCode {
     settle(exit).into()
 }
 
-fn run(cli: &Cli) -> Exit {
-    let ended = match &cli.verb {
-        #[cfg(feature = "measure")]
-        Verb::Throughput(args) => verbs::throughput::run(args),
-        #[cfg(feature = "measure")]
-        Verb::Trial(args) => verbs::trial::run(args),
-        #[cfg(feature = "measure")]
-        Verb::Loss(args) => verbs::loss::run(args),
-        #[cfg(feature = "measure")]
-        Verb::Compare(args) => verbs::compare::run(args),
-        #[cfg(not(feature = "measure"))]
-        Verb::Compare(args) => verbs::compare_records::run(&args.finished, args.json),
-        #[cfg(feature = "measure")]
-        Verb::Latency(args) => verbs::latency::run(args),
-        #[cfg(feature = "measure")]
-        Verb::BackToBack(args) => verbs::back_to_back::run(args),
-        #[cfg(feature = "measure")]
-        Verb::Recovery(args) => verbs::recovery::run(args),
-        #[cfg(feature = "measure")]
-        Verb::Reset(args) => verbs::reset::run(args),
-        #[cfg(feature = "measure")]
-        Verb::Explain(args) => verbs::explain::run(args),
-        #[cfg(feature = "measure")]
-        Verb::Top(args) => verbs::top::run(args),
-        #[cfg(feature = "measure")]
-        Verb::Rfc2544(args) => verbs::rfc2544::run(args),
-        #[cfg(feature = "measure")]
-        Verb::FibScale(args) => verbs::fib_scale::run(args),
-        #[cfg(feature = "measure")]
-        Verb::Campaign(args) => verbs::campaign::run(args),
-        #[cfg(feature = "measure")]
-        Verb::Calibrate(args) => verbs::calibrate::run(args),
-        Verb::Report(args) => verbs::report::run(args),
-        Verb::Show(args) => verbs::show::run(args),
-        Verb::Records(args) => verbs::records::run(args),
-        Verb::Limits(args) => verbs::limits::run(args),
-        Verb::Table(args) => verbs::table::run(args),
-        Verb::Tune(args) => verbs::tune::run(args),
-        #[cfg(feature = "measure")]
-        Verb::Bed(args) => verbs::bed::run(args),
-        #[cfg(feature = "measure")]
-        Verb::Doctor(args) => verbs::doctor::run(args),
-        #[cfg(feature = "measure")]
-        Verb::Recover(args) => verbs::recover::run(args),
-        Verb::Man(args) => verbs::generate::man(args),
-        Verb::Completions(args) => verbs::generate::completions(args),
+macro_rules! dispatch {
+    ($($(#[$about:meta])* $($feature:literal)? $verb:ident($args:ty) $module:ident::$run:ident
+       $(, cell $cell:literal)?;)*) => {
+        fn run_verb(verb: &Verb) -> anyhow::Result<Exit> {
+            match verb {$(
+                $(#[cfg(feature = $feature)])?
+                Verb::$verb(args) => verbs::$module::$run(args),
+            )*}
+        }
     };
-    ended.unwrap_or_else(|error| {
+}
+args::each_verb!(dispatch);
+
+fn run(cli: &Cli) -> Exit {
+    run_verb(&cli.verb).unwrap_or_else(|error| {
         terminal::error(&args::shortened(&format!("{error:#}"), &args::typed()));
         host::exit_of(&error)
     })

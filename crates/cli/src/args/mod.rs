@@ -145,93 +145,100 @@ const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met o
 /// The same in a line, for `-h`.
 const EXIT_CODES_SHORT: &str = "Exit codes: 0 measured, 1 not as expected, 2 failed, 3 not restored, 4 no answer, 130 interrupted";
 
-/// The jobs.
-#[derive(Debug, Subcommand)]
-pub enum Verb {
-    /// Measure the maximum forwarding rate, its limit, and the rate without loss (RFC 2544)
-    #[cfg(feature = "measure")]
-    Throughput(Box<ThroughputArgs>),
-    /// Offer a fixed load and show all counts, without a search
-    #[cfg(feature = "measure")]
-    Trial(Box<TrialArgs>),
-    /// Measure the share of frames lost at each load, from the highest down (RFC 2544 26.3)
-    #[cfg(feature = "measure")]
-    Loss(Box<LossArgs>),
-    /// Measure how long every frame takes at given loads (RFC 2544 26.2, RFC 8219 7)
-    #[cfg(feature = "measure")]
-    Latency(Box<LatencyArgs>),
-    /// Measure the longest burst without loss (RFC 2544 26.4, RFC 9004)
-    #[cfg(feature = "measure")]
-    BackToBack(Box<BurstArgs>),
-    /// Measure for how long frames are lost after an overload (RFC 2544 26.5)
-    #[cfg(feature = "measure")]
-    Recovery(Box<RecoveryArgs>),
-    /// Measure for how long nothing is forwarded after a reset (RFC 2544 26.6, RFC 6201)
-    #[cfg(feature = "measure")]
-    Reset(Box<ResetArgs>),
-    /// Show where the time of a frame goes, what limits the router and what it could reach
-    ///
-    /// mpps samples the router while it is saturated and at lower loads. It splits its busy time by stage and by cause.
-    #[cfg(feature = "measure")]
-    Explain(Box<ExplainArgs>),
-    /// Watch a router at its work, live: CPUs, interfaces, drops and the cost of a frame
-    ///
-    /// mpps sends nothing and changes nothing. Interfaces and drops are those of this network namespace. Keys: q quits,
-    /// p pauses, s shows causes in place of stages, + and - change the interval, ? or h explains the keys.
-    ///
-    /// On a kept bed: mpps bed shell NAME mpps top.
-    #[cfg(feature = "measure")]
-    Top(TopArgs),
-    /// Run all benchmarks of RFC 2544 section 26 into one record
-    ///
-    /// Throughput, latency, frame loss rate, back-to-back frames, system recovery and reset, for each frame size on one bed.
-    /// Each part is also a verb of its own.
-    #[cfg(feature = "measure")]
-    Rfc2544(Box<SuiteArgs>),
-    /// Measure the cost of a frame at overload, against routes and destinations
-    ///
-    /// Any flag of the search adds a search for the rate without loss.
-    #[cfg(feature = "measure")]
-    FibScale(Box<FibScaleArgs>),
-    /// Compare set-ups of the router that take turns on one machine, or two records
-    ///
-    /// Each set-up has a bed of its own. All beds stand at once, on the same CPUs. The result says for each set-up what
-    /// a frame costs more or less than in the first one. It also says how many frames per second that means.
-    Compare(Box<CompareArgs>),
-    /// Run a published study, or your own plan of many runs, into one record
-    #[cfg(feature = "measure")]
-    Campaign(CampaignArgs),
-    /// Test the meter on this machine by planted faults of known size
-    #[cfg(feature = "measure")]
-    Calibrate(CalibrateArgs),
-    /// Show the result of a record again
-    Show(ShowRecordArgs),
-    /// Write one HTML page from records: the answer, its doubts, plots, every trial
-    Report(ReportArgs),
-    /// List the records of this user, or remove old ones
-    Records(RecordsArgs),
-    /// Compute what wire, bus and memory allow: frames per second and time for a frame
-    Limits(LimitsArgs),
-    /// Read or synthesize routing tables; load them into a FIB, count, clear
-    Table(Box<TableArgs>),
-    /// Show the settings that bear on packet rates, and this machine's beside the advice
-    Tune(TuneArgs),
-    /// Raise, lower, list or enter test beds
-    #[cfg(feature = "measure")]
-    Bed(BedArgs),
-    /// Show what this machine lacks for each job, the cost of each lack, and its remedy
-    #[cfg(feature = "measure")]
-    Doctor(DoctorArgs),
-    /// Restore the host after a crash: undo the changes of dead runs
-    #[cfg(feature = "measure")]
-    Recover(RecoverArgs),
-    /// Write man pages, one a verb
-    #[command(hide = true)]
-    Man(ManArgs),
-    /// Print completions for a shell
-    #[command(hide = true)]
-    Completions(CompletionsArgs),
+/// Every verb, a row each: its help, the feature that it needs, its flags, the function of `verbs` that runs it, and its name
+/// as a cell of a campaign, whose plan `cell` beside that function makes. The macro `then` gets all rows.
+macro_rules! each_verb {
+    ($then:ident) => {
+        $then! {
+            /// Measure the maximum forwarding rate, its limit, and the rate without loss (RFC 2544)
+            "measure" Throughput(Box<ThroughputArgs>) throughput::run, cell "throughput";
+            /// Offer a fixed load and show all counts, without a search
+            "measure" Trial(Box<TrialArgs>) trial::run, cell "trial";
+            /// Measure the share of frames lost at each load, from the highest down (RFC 2544 26.3)
+            "measure" Loss(Box<LossArgs>) loss::run, cell "loss";
+            /// Measure how long every frame takes at given loads (RFC 2544 26.2, RFC 8219 7)
+            "measure" Latency(Box<LatencyArgs>) latency::run, cell "latency";
+            /// Measure the longest burst without loss (RFC 2544 26.4, RFC 9004)
+            "measure" BackToBack(Box<BurstArgs>) back_to_back::run, cell "back-to-back";
+            /// Measure for how long frames are lost after an overload (RFC 2544 26.5)
+            "measure" Recovery(Box<RecoveryArgs>) recovery::run;
+            /// Measure for how long nothing is forwarded after a reset (RFC 2544 26.6, RFC 6201)
+            "measure" Reset(Box<ResetArgs>) reset::run;
+            /// Show where the time of a frame goes, what limits the router and what it could reach
+            ///
+            /// mpps samples the router while it is saturated and at lower loads. It splits its busy time by stage and by cause.
+            "measure" Explain(Box<ExplainArgs>) explain::run, cell "explain";
+            /// Watch a router at its work, live: CPUs, interfaces, drops and the cost of a frame
+            ///
+            /// mpps sends nothing and changes nothing. Interfaces and drops are those of this network namespace. Keys: q quits,
+            /// p pauses, s shows causes in place of stages, + and - change the interval, ? or h explains the keys.
+            ///
+            /// On a kept bed: mpps bed shell NAME mpps top.
+            "measure" Top(TopArgs) top::run;
+            /// Run all benchmarks of RFC 2544 section 26 into one record
+            ///
+            /// Throughput, latency, frame loss rate, back-to-back frames, system recovery and reset, for each frame size on one bed.
+            /// Each part is also a verb of its own.
+            "measure" Rfc2544(Box<SuiteArgs>) rfc2544::run;
+            /// Measure the cost of a frame at overload, against routes and destinations
+            ///
+            /// Any flag of the search adds a search for the rate without loss.
+            "measure" FibScale(Box<FibScaleArgs>) fib_scale::run, cell "fib-scale";
+            /// Compare set-ups of the router that take turns on one machine, or two records
+            ///
+            /// Each set-up has a bed of its own. All beds stand at once, on the same CPUs. The result says for each set-up what
+            /// a frame costs more or less than in the first one. It also says how many frames per second that means.
+            Compare(Box<CompareArgs>) compare::run, cell "compare";
+            /// Run a published study, or your own plan of many runs, into one record
+            "measure" Campaign(CampaignArgs) campaign::run;
+            /// Test the meter on this machine by planted faults of known size
+            "measure" Calibrate(CalibrateArgs) calibrate::run;
+            /// Show the result of a record again
+            Show(ShowRecordArgs) show::run;
+            /// Write one HTML page from records: the answer, its doubts, plots, every trial
+            Report(ReportArgs) report::run;
+            /// List the records of this user, or remove old ones
+            Records(RecordsArgs) records::run;
+            /// Compute what wire, bus and memory allow: frames per second and time for a frame
+            Limits(LimitsArgs) limits::run;
+            /// Read or synthesize routing tables; load them into a FIB, count, clear
+            Table(Box<TableArgs>) table::run;
+            /// Show the settings that bear on packet rates, and this machine's beside the advice
+            Tune(TuneArgs) tune::run, cell "tune measure";
+            /// Raise, lower, list or enter test beds
+            "measure" Bed(BedArgs) bed::run;
+            /// Show what this machine lacks for each job, the cost of each lack, and its remedy
+            "measure" Doctor(DoctorArgs) doctor::run;
+            /// Restore the host after a crash: undo the changes of dead runs
+            "measure" Recover(RecoverArgs) recover::run;
+            /// Write man pages, one a verb
+            #[command(hide = true)]
+            Man(ManArgs) generate::man;
+            /// Print completions for a shell
+            #[command(hide = true)]
+            Completions(CompletionsArgs) generate::completions;
+        }
+    };
 }
+pub(crate) use each_verb;
+
+macro_rules! declare {
+    ($($(#[$about:meta])* $($feature:literal)? $verb:ident($args:ty) $module:ident::$run:ident
+       $(, cell $cell:literal)?;)*) => {
+        /// The jobs.
+        #[derive(Debug, Subcommand)]
+        pub enum Verb {$(
+            $(#[$about])*
+            $(#[cfg(feature = $feature)])?
+            $verb($args),
+        )*}
+
+        /// Verbs that a cell of a campaign can have.
+        #[cfg(feature = "measure")]
+        pub const CELLS: &[&str] = &[$($($cell,)?)*];
+    };
+}
+each_verb!(declare);
 
 /// The command line's definition; `-h` of long verbs shows the flags most people use.
 pub fn command() -> clap::Command {

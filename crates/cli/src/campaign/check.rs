@@ -61,7 +61,7 @@ pub fn check(
         let mut all = cell.clone();
         all.variants.extend(cell.left_out.clone());
         let (verb, words) = as_typed(&all)?;
-        planned(&verb, &words).map_err(wrong)?;
+        planned(cell.verb(), &verb, &words).map_err(wrong)?;
     }
     let (verb, words) = as_typed(cell)?;
     if let Some(why) = &cell.cannot {

@@ -11,6 +11,7 @@ pub use check::{Ready, check};
 pub use file::Cell;
 pub use resume::{Begun, begun};
 
+use crate::args::CELLS;
 use anyhow::{Context, Error, Result, bail, ensure};
 use file::{File, Text};
 use std::collections::BTreeMap;
@@ -37,19 +38,6 @@ pub const SHIPPED: &[(&str, &str)] = &[
     shipped!("thesis-2015"),
     shipped!("tum-2015"),
     shipped!("xdp-paper-2018"),
-];
-
-/// Verbs that a cell can have.
-pub const VERBS: [&str; 9] = [
-    "throughput",
-    "trial",
-    "loss",
-    "latency",
-    "back-to-back",
-    "explain",
-    "compare",
-    "fib-scale",
-    "tune measure",
 ];
 
 /// Something wrong in a plan, and where.
@@ -200,12 +188,12 @@ fn lacks_cpus(needs: usize, has: usize) -> String {
 }
 
 fn is_verb(verb: &Text) -> Result<(), Wrong> {
-    if VERBS.contains(&verb.get_ref().as_str()) {
+    if CELLS.contains(&verb.get_ref().as_str()) {
         return Ok(());
     }
     let why = format!(
         "no verb \"{verb}\" for a cell: give one of {}",
-        VERBS.join(", ")
+        CELLS.join(", ")
     );
     Err(Wrong::new(verb, why))
 }

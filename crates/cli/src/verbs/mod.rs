@@ -13,8 +13,8 @@ pub mod campaign;
 #[cfg(feature = "measure")]
 pub mod compare;
 #[cfg(feature = "measure")]
-pub mod compare_builds;
-pub mod compare_records;
+mod compare_builds;
+mod compare_records;
 #[cfg(feature = "measure")]
 pub mod contract;
 #[cfg(feature = "measure")]
@@ -64,3 +64,11 @@ mod tune_measure;
 #[cfg(feature = "measure")]
 mod watch;
 mod what_if;
+
+/// `mpps compare` of two records, in a build that measures nothing.
+#[cfg(not(feature = "measure"))]
+pub mod compare {
+    pub fn run(args: &crate::args::CompareArgs) -> anyhow::Result<crate::exit::Exit> {
+        super::compare_records::run(&args.finished, args.json)
+    }
+}
