@@ -1,47 +1,26 @@
 //! Arguments as typed become a plan as meant. Every check that needs no system is here, so that bad
 //! input is refused before anything is touched; `--dry-run` prints what comes out.
 
-mod back_to_back;
-mod calibration;
 mod compare;
 mod destinations;
 mod explain;
 mod external;
-mod fib_scale;
-mod fixed_load;
-mod latency;
 mod load;
-mod loss;
-mod recovery;
-mod reset;
-mod rfc2544;
 mod search;
 mod sending;
 mod settings;
-mod suite;
 mod sweep;
 mod traffic;
 
-pub use back_to_back::BurstPlan;
-pub use calibration::CalibrationPlan;
 pub use compare::{BinaryPlan, ComparePlan, NAME_MAX as VARIANT_NAME_MAX, VariantPlan};
-pub use destinations::{DESTINATIONS, DestinationPlan};
+pub use destinations::{DESTINATIONS, DestinationPlan, INTERNET, made_up};
 pub use explain::{Baseline, ExplainPlan};
-pub use fib_scale::FibScalePlan;
-#[cfg(test)]
-pub(crate) use fib_scale::tests::plan as fib_scale_plan_for_tests;
-pub use fixed_load::TrialPlan;
-pub use latency::LatencyPlan;
 pub use load::load_plan;
-pub use loss::{loss, trials_of};
-pub use recovery::RecoveryPlan;
-pub use reset::{ResetPlan, check as check_parts};
-pub use rfc2544::suite;
+pub use sending::{Sending, frames};
 pub use settings::{SettingsPlan, TwoBeds, words as unmeasured_in_words};
-pub use suite::{PartPlan, Suite};
 pub use sweep::{SweepPlan, steps as sweep_steps};
 
-use crate::args::{BedChoiceArgs, PortArgs, SearchArgs, SetUpArgs, ThroughputArgs, TrafficArgs};
+use crate::args::{BedChoiceArgs, PortArgs, SearchArgs, SetUpArgs, TrafficArgs};
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{self, BedPlan, CpuSplit, DutPlan, Front, Interfaces, RX_RING, RssKey};
 use mpps_lab::jobs::throughput::ThroughputPlan;
@@ -49,8 +28,7 @@ use mpps_lab::search::link::Link;
 use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
-use mpps_method::{FrameSpec, Rate, Span};
-use sending::Sending;
+use mpps_method::{Accept, FrameSpec, Rate, Resolution, SearchPlan, Span};
 use std::path::PathBuf;
 
 /// Lowest load when none is given, frames/s; below it a trial of a second holds few frames.
@@ -84,18 +62,6 @@ impl<J> Planned<J> {
     }
 }
 
-/// What `mpps throughput` is to do.
-pub type Plan = Planned<Throughput>;
-
-/// A search for the throughput, and the rate it is expected to reach.
-#[derive(Debug)]
-pub struct Throughput {
-    /// How it is searched.
-    pub measurement: ThroughputPlan,
-    /// What every result is expected to reach.
-    pub expect_min: Option<Rate>,
-}
-
 /// The bed to measure on.
 #[derive(Clone, Debug)]
 pub enum BedChoice {
@@ -109,7 +75,7 @@ pub enum BedChoice {
 
 impl BedChoice {
     /// What is under test, as far as that is known before the bed is looked at. Only a router of ours can be kept.
-    fn dut(&self) -> &DutPlan {
+    pub fn dut(&self) -> &DutPlan {
         match self {
             Self::Own(wish) => &wish.dut,
             Self::Kept(_) | Self::Simulated(_) => &DutPlan::Kernel,
@@ -155,18 +121,6 @@ pub struct BedWish {
     pub dut_setup: Option<PathBuf>,
     /// What is under test.
     pub dut: DutPlan,
-}
-
-impl Plan {
-    /// What the arguments mean.
-    pub fn new(args: &ThroughputArgs) -> Result<Self> {
-        let sending = Sending::new(&args.sent, &args.place, Some(&args.pair))?;
-        let offer = Throughput {
-            measurement: sending.measurement(&args.search)?,
-            expect_min: args.search.expect_min,
-        };
-        Ok(sending.planned(offer))
-    }
 }
 
 impl BedChoice {
@@ -293,7 +247,7 @@ fn port(typed: &PortArgs, bed: &BedChoice) -> PortKind {
 }
 
 /// A search with these frames; where it receives is left to the tester.
-fn measurement(
+pub fn measurement(
     sizes: Vec<FrameSpec>,
     traffic: Traffic,
     typed: &SearchArgs,
@@ -314,18 +268,14 @@ fn measurement(
     })
 }
 
-/// The search of a job that needs the throughput first: the quick one of `mpps throughput`, in this time.
-fn searched(
-    sending: &Sending,
-    budget: Option<Span>,
-    warm_up: Option<Span>,
-) -> Result<ThroughputPlan> {
-    let search = SearchArgs {
-        budget,
-        warm_up,
-        ..SearchArgs::default()
-    };
-    sending.measurement(&search)
+/// Trials of this length; nothing is searched.
+pub fn trials_of(trial: Span) -> SearchPlan {
+    SearchPlan::Bisection {
+        trial,
+        resolution: Resolution::Fraction(1.0),
+        trials_per_load: 1,
+        accept: Accept::All,
+    }
 }
 
 /// The usual lowest load, or a tenth of the highest where that is lower.

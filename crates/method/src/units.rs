@@ -136,6 +136,12 @@ impl Span {
         Self((secs * 1e9).round() as u64)
     }
 
+    /// So many of it, one after the other.
+    #[must_use]
+    pub const fn times(self, count: u64) -> Self {
+        Self(self.0.saturating_mul(count))
+    }
+
     /// Nanoseconds.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {

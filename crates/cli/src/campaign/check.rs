@@ -1,7 +1,7 @@
 //! A cell as its verb reads it: its flags, its plan, and about how long it takes.
 
+use super::bed::CellBed;
 use super::file::{Cell, Text};
-use super::planned::{CellBed, planned};
 use super::script::SetUp;
 use super::{Wrong, cpus_here, is_plain, lacks_cpus};
 use crate::args::{Cli, TuneArgs, TuneVerb, Verb, one_line, typed_flags};
@@ -15,6 +15,9 @@ use mpps_method::Span;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+/// What a cell plans, by its name, its flags and all its words: its beds, what is sent there, and about how long it takes.
+pub type Planner = fn(&str, &Verb, &[OsString]) -> Result<(Vec<CellBed>, Span)>;
 
 /// Flags that only the campaign gives.
 const OWN: [&str; 6] = ["record", "json", "quiet", "verbose", "dry_run", "records"];
@@ -45,6 +48,7 @@ pub fn check(
     cell: &Cell,
     scratch: &Scratch,
     allow_system_changes: bool,
+    planned: Planner,
 ) -> Result<Result<Ready, String>, Wrong> {
     cell.claim()?;
     cell.check_published(None)?;
@@ -79,14 +83,14 @@ pub fn check(
     let has = cpus_here();
     if let Some(needs) = cell.needs_cpus.filter(|needs| *needs > has) {
         // What refuses the flags here may be the missing CPUs.
-        let (beds, _) = planned(&verb, &words).unwrap_or_default();
+        let (beds, _) = planned(cell.verb(), &verb, &words).unwrap_or_default();
         for (set_up, on) in set_ups.iter().zip(beds) {
             // At least one is the tester's.
             set_up.script(&on.with_cpus(needs.saturating_sub(1).max(1)))?;
         }
         return Ok(Err(lacks_cpus(needs, has)));
     }
-    let (beds, _) = planned(&verb, &words).map_err(wrong)?;
+    let (beds, _) = planned(cell.verb(), &verb, &words).map_err(wrong)?;
     let scripts = write_scripts(cell, &beds, scratch)?;
     let paths = scripts.iter();
     let paths = paths.map(|script| script.as_ref().map(|(file, _)| file.clone()));
@@ -94,7 +98,7 @@ pub fn check(
     let (verb, words) = typed(cell, &paths)
         .and_then(|typed| read(cell, &typed))
         .map_err(wrong)?;
-    let (beds, about) = planned(&verb, &words).map_err(wrong)?;
+    let (beds, about) = planned(cell.verb(), &verb, &words).map_err(wrong)?;
     for on in &beds {
         if let BedChoice::Own(wish) = &on.bed {
             wish.on_this_machine().map_err(wrong)?;

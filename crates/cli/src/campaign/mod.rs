@@ -1,12 +1,13 @@
 //! Plans of campaigns: a file becomes cells, and each cell is checked as its own verb checks it, before anything runs.
 
+mod bed;
 mod check;
 mod factors;
 mod file;
-mod planned;
 mod resume;
 mod script;
 
+pub use bed::{CellBed, OVERLOAD};
 pub use check::{Ready, check};
 pub use file::Cell;
 pub use resume::{Begun, begun};

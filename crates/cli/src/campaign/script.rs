@@ -1,8 +1,8 @@
 //! Settings and set-up lines of a cell as a script for `--dut-setup`.
 
 use super::Wrong;
+use super::bed::CellBed;
 use super::file::Text;
-use super::planned::CellBed;
 use crate::args::no_setting;
 use crate::terminal;
 use anyhow::Context;

@@ -13,7 +13,7 @@ use std::path::Path;
 /// Destinations when nobody says how many: more than caches hold.
 pub const DESTINATIONS: u64 = 1_000_000;
 /// Prefixes of a table that is made up where nobody says how many, IPv4 and IPv6: about today's Internet.
-pub(super) const INTERNET: [u64; 2] = [1_000_000, 250_000];
+pub const INTERNET: [u64; 2] = [1_000_000, 250_000];
 /// Begins a table that is made up and not read.
 const SYNTHETIC: &str = "synthetic:";
 
@@ -115,7 +115,7 @@ fn origin(table: &Path, traffic: &Traffic) -> Result<Origin> {
 }
 
 /// A table of so many prefixes that is made up for this traffic.
-pub(super) fn made_up(prefixes: u64, traffic: &Traffic) -> Origin {
+pub fn made_up(prefixes: u64, traffic: &Traffic) -> Origin {
     let (v4, v6) = match traffic.ipv6 {
         true => (0, prefixes),
         false => (prefixes, 0),

@@ -1,6 +1,6 @@
 //! What most verbs ask for alike: what is sent on which bed, through which routes, and where it is received.
 
-use super::{BedChoice, DestinationPlan, Planned, measurement, port, traffic};
+use super::{BedChoice, DestinationPlan, Planned, measurement, port, traffic, trials_of};
 use crate::args::{PlaceArgs, PortArgs, SearchArgs, SentArgs, SimulateArgs, TrafficArgs};
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
@@ -64,6 +64,29 @@ impl Sending {
             port: self.port,
             receiver: self.receiver,
             ..measurement(self.sizes.clone(), self.traffic.clone(), search)?
+        })
+    }
+
+    /// The search of a job that needs the throughput first: the quick one of `mpps throughput`, in this time.
+    pub fn searched(&self, budget: Option<Span>, warm_up: Option<Span>) -> Result<ThroughputPlan> {
+        self.measurement(&SearchArgs {
+            budget,
+            warm_up,
+            ..SearchArgs::default()
+        })
+    }
+
+    /// Trials of this length without a search.
+    pub fn trials_of(
+        &self,
+        trial: Span,
+        budget: Option<Span>,
+        warm_up: Option<Span>,
+    ) -> Result<ThroughputPlan> {
+        Ok(ThroughputPlan {
+            search: trials_of(trial),
+            budget,
+            ..self.searched(None, warm_up)?
         })
     }
 

@@ -1,5 +1,6 @@
 use super::*;
-use crate::args::{BedVerb, Cli, SideArg, Verb};
+use crate::args::{BedVerb, Cli, SideArg, ThroughputArgs, Verb};
+use crate::verbs::throughput::{self, Throughput};
 use clap::Parser;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_method::{Accept, FrameSpec, Preset, Resolution, SearchGoal, SearchPlan, Span};
@@ -19,19 +20,19 @@ pub(crate) fn args(words: &str) -> ThroughputArgs {
 }
 
 /// What it then means.
-pub(crate) fn plan(words: &str) -> Plan {
-    Plan::new(&args(words)).expect(words)
+pub(crate) fn plan(words: &str) -> Planned<Throughput> {
+    throughput::plan(&args(words)).expect(words)
 }
 
 /// The one line a person gets to read.
 fn refusal(words: &str) -> String {
-    let line = Plan::new(&args(words)).expect_err(words);
+    let line = throughput::plan(&args(words)).expect_err(words);
     let line = format!("{line:#}");
     assert!(!line.contains('\n'), "{line}");
     line
 }
 
-fn names(plan: &Plan) -> Vec<String> {
+fn names(plan: &Planned<Throughput>) -> Vec<String> {
     plan.offer
         .measurement
         .sizes

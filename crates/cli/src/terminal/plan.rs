@@ -2,7 +2,7 @@
 
 use crate::args::RouteChangesArg;
 use crate::args::quantity::FULL;
-use crate::plan::{DESTINATIONS, DestinationPlan, FibScalePlan};
+use crate::plan::{DESTINATIONS, DestinationPlan};
 use crate::record::{CHOSEN_ON_BED, Job};
 use crate::words;
 use mpps_lab::bed::BedPlan;
@@ -178,8 +178,8 @@ fn changes(asked: &RouteChangesArg) -> String {
     row("changes", words)
 }
 
-/// Which counts of a `mpps fib-scale` change.
-pub fn counts(plan: &FibScalePlan) -> String {
+/// Which counts of a `mpps fib-scale` change. `None`: as many destinations as routes.
+pub fn counts(routes: &[u64], destinations: Option<&[u64]>, table: &DestinationPlan) -> String {
     let listed = |counts: &[u64]| -> String {
         let words = counts.iter().map(|&count| match count {
             FULL => "full".to_owned(),
@@ -187,12 +187,9 @@ pub fn counts(plan: &FibScalePlan) -> String {
         });
         words.collect::<Vec<_>>().join(", ")
     };
-    let destinations = match plan.coupled {
-        true => "as many as routes".to_owned(),
-        false => listed(&plan.destinations),
-    };
-    let changes = plan.largest.route_changes.as_ref().map(changes);
-    row("routes", listed(&plan.routes))
+    let destinations = destinations.map_or("as many as routes".to_owned(), listed);
+    let changes = table.route_changes.as_ref().map(changes);
+    row("routes", listed(routes))
         + &row("destinations", destinations)
         + &changes.unwrap_or_default()
 }
@@ -200,13 +197,13 @@ pub fn counts(plan: &FibScalePlan) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::fib_scale_plan_for_tests as scale;
     use crate::plan::tests::plan;
+    use crate::verbs::contract::Measure;
 
     #[test]
     fn each_goal_says_how_closely_it_is_found() {
-        let measurement = plan("--preset csit").offer.measurement;
-        let words = how(&Job::throughput(&measurement, None));
+        let search = plan("--preset csit").offer;
+        let words = how(&search.job());
         assert!(
             words.contains("ceiling\nresolution   0.5 % of the rate, 0.5 % of the rate\n"),
             "{words}"
@@ -218,8 +215,7 @@ mod tests {
         let lines = |flags: &str| {
             let plan = plan(&format!("{flags} --external eth1,eth2"));
             assert!(plan.bed.asks_ports());
-            let planned = Job::throughput(&plan.offer.measurement, None).before_ports();
-            let words = job(&planned, None, false);
+            let words = job(&plan.offer.job().before_ports(), None, false);
             let wanted = |line: &&str| line.starts_with("ports") || line.starts_with("link");
             let lines = words.lines().filter(wanted).map(str::to_owned);
             lines.collect::<Vec<_>>()
@@ -236,20 +232,5 @@ mod tests {
             ["ports        xdp", "link         10 Gbit/s (as given)"]
         );
         assert!(!plan("").bed.asks_ports());
-    }
-
-    #[test]
-    fn a_dry_run_says_which_counts_change() {
-        assert_eq!(
-            counts(&scale("--routes 0,1k,full --destinations 1,1M").expect("a plan")),
-            "routes       0, 1 000, full\ndestinations 1, 1 000 000\n"
-        );
-        let coupled = scale("--coupled --table rib --draw zipf:1").expect("a plan");
-        assert!(counts(&coupled).ends_with("destinations as many as routes\n"));
-        let words = job(&Job::fib_scale(&coupled.scale), None, false);
-        assert!(
-            words.contains("\ntable        rib\nnext hops    64\ndraw         zipf:1\n"),
-            "{words}"
-        );
     }
 }

@@ -2,13 +2,14 @@
 //! campaign's own lines stand beside those of its cells in one record.
 
 use super::begin::check_folder;
-use crate::args::{CampaignArgs, CampaignVerb, RunCampaignArgs};
+use super::contract::CellPlan;
+use crate::args::{CampaignArgs, CampaignVerb, RunCampaignArgs, Verb, each_verb};
 use crate::campaign::{Begun, Campaign, Cell, Ready, SHIPPED, begun, check};
 use crate::exit::Exit;
 use crate::record::{Clock, Record, sha256};
 use crate::scratch::Scratch;
 use crate::terminal;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use mpps_lab::clock::monotonic_ns;
 use mpps_lab::one_run::OnlyRun;
 use mpps_lab::{facts, interrupt, program};
@@ -17,10 +18,25 @@ use mpps_record::{CampaignLine, CellLine, EndLine, Run, read_file};
 use mpps_report::campaign::{CampaignRun, other_answers};
 use mpps_report::{Row, headline::headline, quoted};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufReader, Seek, SeekFrom};
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+macro_rules! plan_cells {
+    ($($(#[$about:meta])* $($feature:literal)? $verb:ident($args:ty) $module:ident::$run:ident
+       $(, cell $cell:literal)?;)*) => {
+        /// What the verb of a cell plans with its flags; `typed` are all its words.
+        fn plan_of(cell: &str, verb: &Verb, typed: &[OsString]) -> Result<CellPlan> {
+            match (cell, verb) {
+                $($(($cell, Verb::$verb(args)) => super::$module::cell(args, typed),)?)*
+                _ => bail!("no verb of a cell"),
+            }
+        }
+    };
+}
+each_verb!(plan_cells);
 
 /// A cell with what it runs, or why it does not.
 type Checked<'a> = (&'a Cell, Result<Ready, String>);
@@ -64,7 +80,7 @@ fn run_plan(args: &RunCampaignArgs) -> Result<Exit> {
     let scratch = Scratch::new(&format!("campaign-{}", begun.run))?;
     let checked = plan.cells.iter();
     let checked = checked.map(|cell| {
-        let ready = check(cell, &scratch, args.allow_system_changes)?;
+        let ready = check(cell, &scratch, args.allow_system_changes, plan_of)?;
         Ok((cell, ready))
     });
     let checked: Result<Vec<Checked<'_>>, _> = checked.collect();

@@ -1,12 +1,13 @@
 //! `mpps compare`: set-ups that take turns, each on a bed of its own.
 
-use super::contract::ended;
+use super::contract::{CellPlan, ended};
 use super::destinations::{self, Prepared};
 use super::in_turns::{SetUp, in_turns};
 use super::{compare_builds, compare_records};
 use crate::args::CompareArgs;
+use crate::campaign::CellBed;
 use crate::exit::Exit;
-use crate::plan::ComparePlan;
+use crate::plan::{BedChoice, ComparePlan};
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Context, Result};
@@ -37,6 +38,20 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
     in_turns(&set_ups, &prepared, &job, output, |variants, recorder| {
         compare(&plan, variants, recorder)
     })
+}
+
+/// What a cell of a campaign does with these flags.
+pub fn cell(args: &CompareArgs, typed: &[OsString]) -> Result<CellPlan> {
+    let ComparePlan { how, variants, .. } = ComparePlan::new(args, typed)?;
+    let on = variants.into_iter().map(|variant| CellBed {
+        bed: BedChoice::Own(variant.bed),
+        dut_cpus: None,
+        sizes: vec![variant.traffic.frames.clone()],
+        traffic: variant.traffic,
+        receiver: how.receiver,
+        routes: variant.destinations,
+    });
+    Ok((on.collect(), args.budget))
 }
 
 /// Reads the routes of all variants and draws their destinations; touches nothing.

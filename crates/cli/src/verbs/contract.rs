@@ -1,5 +1,7 @@
 //! What a verb that measures supplies; all else is the same for every one of them.
 
+use crate::campaign::CellBed;
+use crate::plan::Planned;
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::Result;
@@ -8,6 +10,7 @@ use mpps_lab::jobs::JobError;
 pub use mpps_lab::jobs::Place;
 use mpps_lab::jobs::fib_scale::Point;
 use mpps_lab::traffic::Traffic;
+use mpps_method::Span;
 use mpps_record::{ResultLine, Run};
 
 /// What is a verb's own.
@@ -58,7 +61,7 @@ pub trait Measure {
 macro_rules! measure_sizes {
     ($plan:ty, $job:expr, $run:expr) => {
         impl $crate::verbs::contract::Measure for $plan {
-            fn job(&self) -> Job<'_> {
+            fn job(&self) -> $crate::record::Job<'_> {
                 $job(self)
             }
 
@@ -80,6 +83,16 @@ macro_rules! measure_sizes {
     };
 }
 pub(super) use measure_sizes;
+
+/// What a cell of a campaign plans: its beds, what is sent there, and about how long it measures.
+pub type CellPlan = (Vec<CellBed>, Span);
+
+/// A cell on one bed, whose frame sizes take so long each.
+pub fn cell_of(plan: &Planned<impl Measure>, each: Span) -> CellPlan {
+    let on = CellBed::new(plan, &plan.offer.job());
+    let time = each.times(on.sizes.len() as u64);
+    (vec![on], time)
+}
 
 /// How a job ended.
 ///

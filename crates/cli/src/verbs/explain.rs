@@ -1,21 +1,33 @@
 //! `mpps explain`: where the time of a frame goes.
 
-use super::contract::{Measure, Place, ended};
+use super::contract::{CellPlan, Measure, Place, ended};
 use super::destinations;
 use super::in_turns::{SetUp, in_turns};
 use super::measure::measure;
 use super::watch;
 use crate::args::{ExplainArgs, OutputArgs};
+use crate::campaign::{CellBed, OVERLOAD};
 use crate::exit::Exit;
 use crate::plan::{self, Baseline};
 use crate::record::Job;
 use crate::recorder::Recorder;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::explain::against::Side;
-use mpps_lab::jobs::explain::{self, ExplainPlan};
+use mpps_lab::jobs::explain::{self, ExplainPlan, IN_TURNS};
+use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::traffic::Traffic;
+use mpps_method::Span;
 use std::ffi::OsString;
+
+/// Trials of `mpps explain` for each that is sampled at saturation: with and without the sampler, through the router and
+/// through a wire, and two lower loads.
+const TURN: u64 = 6;
+/// The same of a point of a sweep, and of a pair of set-ups.
+pub(super) const PAIR: u64 = 2;
+/// The time of `mpps explain`, divided by that of its trials: pauses, and void trials that are repeated. From committed
+/// runs.
+const REPEATED: f64 = 1.4;
 
 /// Runs the verb.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
@@ -31,6 +43,24 @@ pub fn run(args: &ExplainArgs) -> Result<Exit> {
         return explain_against(plan, against, &args.run.output);
     }
     measure(&args.run.output, None, plan)
+}
+
+/// What a cell of a campaign does with these flags.
+pub fn cell(args: &ExplainArgs, typed: &[OsString]) -> Result<CellPlan> {
+    ensure!(
+        args.cpus.is_none(),
+        "--cpus looks at this host: it is no cell"
+    );
+    if args.sweep.is_some() || args.paper_tables {
+        return super::sweep::cell(args);
+    }
+    let (plan, against) = plan::ExplainPlan::new(args, typed)?;
+    let job = match against {
+        Some(other) => job_against(&plan.offer, other.plan.offer.burn_ns),
+        None => plan.offer.job(),
+    };
+    let on = CellBed::new(&plan, &job);
+    Ok((vec![on], job.lasts.unwrap_or(OVERLOAD)))
 }
 
 /// Both set-ups take turns. The record's first line is of the explained one.
@@ -51,7 +81,7 @@ fn explain_against(
         set_up(&against.name, &against.flags, &against.plan)?,
     ];
     let offer = &plan.offer.offer;
-    let job = Job::explain_against(&plan.offer, against.plan.offer.burn_ns);
+    let job = job_against(&plan.offer, against.plan.offer.burn_ns);
     let burns = [plan.offer.burn_ns, against.plan.offer.burn_ns];
     in_turns(&set_ups, &prepared, &job, output, |variants, recorder| {
         let side = |at: usize| Side {
@@ -84,9 +114,44 @@ fn set_up<'a>(
     })
 }
 
+/// How long so many points or sizes take, about: so many trials for each at saturation, and one in which loads take turns,
+/// if any does.
+pub(super) fn lasts(offer: &FixedLoadPlan, points: f64, each: u64, in_turns: Span) -> Span {
+    let turn = offer.time.as_secs_f64() * each as f64 + in_turns.as_secs_f64();
+    Span::from_secs_f64(f64::from(offer.trials) * turn * points * REPEATED)
+}
+
+/// The job of the explained set-up, where another one, which burns so long for each frame, takes turns with it.
+fn job_against(plan: &ExplainPlan, burns: Option<u64>) -> Job<'_> {
+    let offer = &plan.offer;
+    let burnt = |ns: Option<u64>| ns.map_or("none".to_owned(), |ns| format!("{ns} ns"));
+    let both = match (plan.burn_ns, burns) {
+        (None, None) => String::new(),
+        (own, other) => format!(", burnt a frame: {} and {}", burnt(own), burnt(other)),
+    };
+    Job {
+        rule: format!(
+            "{} pairs of sampled trials of {} at saturation, one of each set-up{both}",
+            offer.trials, offer.time
+        ),
+        lasts: Some(lasts(offer, 1.0, PAIR, Span::ZERO)),
+        ..plan.job()
+    }
+}
+
 impl Measure for ExplainPlan {
     fn job(&self) -> Job<'_> {
-        Job::explain(self)
+        let (offer, burn) = (&self.offer, self.burn_ns);
+        let burnt = burn.map_or(String::new(), |ns| format!(", with {ns} ns burnt a frame"));
+        Job {
+            name: "explain",
+            rule: format!(
+                "{} trials of {} at saturation with the sampler and without it in turns, then lower loads{burnt}",
+                offer.trials, offer.time
+            ),
+            lasts: Some(lasts(offer, offer.sizes.len() as f64, TURN, IN_TURNS)),
+            ..Job::at_given_loads(offer)
+        }
     }
 
     fn traffic(&mut self) -> &mut Traffic {

@@ -4,18 +4,43 @@ use super::contract::{Place, measure_sizes};
 use super::measure::measure;
 use crate::args::RecoveryArgs;
 use crate::exit::Exit;
-use crate::plan;
+use crate::plan::{Planned, Sending};
 use crate::record::Job;
 use crate::recorder::Recorder;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::recovery::{self, RecoveryPlan};
 
 /// Runs the verb.
 pub fn run(args: &RecoveryArgs) -> Result<Exit> {
-    measure(&args.run.output, None, plan::RecoveryPlan::new(args)?)
+    measure(&args.run.output, None, plan(args)?)
 }
 
-measure_sizes!(RecoveryPlan, Job::recovery, |plan, place, recorder| {
+/// What the arguments mean.
+fn plan(args: &RecoveryArgs) -> Result<Planned<RecoveryPlan>> {
+    let sending = Sending::new(&args.run.sent, &args.run.place, None)?;
+    ensure!(recovery::can_step(&sending.traffic), JobError::NoStep);
+    let measurement = sending.searched(Some(args.budget), None)?;
+    Ok(sending.planned(RecoveryPlan {
+        measurement,
+        searched: None,
+        overload: args.time,
+        after: args.time,
+        trials: args.repeat,
+    }))
+}
+
+fn job(plan: &RecoveryPlan) -> Job<'_> {
+    let (measurement, trials) = (&plan.measurement, plan.trials);
+    let (overload, after) = (plan.overload, plan.after);
+    let rule = format!(
+        "{trials} times {overload} of 110 % of the throughput, then {after} of half of that"
+    );
+    let loads = ["110 % of the throughput", "half of that"].map(str::to_owned);
+    let job = Job::new("recovery", measurement, rule).at_loads(loads.to_vec(), overload, trials);
+    job.searching(measurement)
+}
+
+measure_sizes!(RecoveryPlan, job, |plan, place, recorder| {
     Ok(recovery::measure(place.bed()?, plan, recorder))
 });

@@ -10,12 +10,13 @@ use anyhow::{Result, bail};
 use mpps_method::tune::{CATALOGUE, Row, fault, named};
 #[cfg(feature = "measure")]
 use {
+    super::contract::CellPlan,
     crate::args::{CookbookArgs, ShowSettingsArgs},
     anyhow::Context,
     mpps_lab::tune::survey,
     mpps_method::tune::Profile,
     mpps_record::Run,
-    std::path::Path,
+    std::{ffi::OsString, path::Path},
 };
 
 /// Runs the verb.
@@ -52,6 +53,18 @@ pub fn run(args: &TuneArgs) -> Result<Exit> {
         TuneVerb::Measure(args) => return super::tune_measure::run(args),
     }
     Ok(Exit::Measured)
+}
+
+/// What a cell of a campaign does with these flags.
+///
+/// # Errors
+/// It is not `measure`, or its plan is wrong.
+#[cfg(feature = "measure")]
+pub fn cell(args: &TuneArgs, typed: &[OsString]) -> Result<CellPlan> {
+    match &args.verb {
+        TuneVerb::Measure(args) => super::tune_measure::cell(args, typed),
+        _ => bail!("no verb of a cell"),
+    }
 }
 
 fn list(args: &ListSettingsArgs) -> Result<()> {

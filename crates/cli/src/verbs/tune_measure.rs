@@ -1,9 +1,10 @@
 //! `mpps tune measure`: the effect of each setting, one at a time.
 
-use super::contract::{Measure, Place, ended};
+use super::contract::{CellPlan, Measure, Place, ended};
 use super::measure::measure;
 use super::tune_beds;
 use crate::args::MeasureSettingsArgs;
+use crate::campaign::CellBed;
 use crate::exit::Exit;
 use crate::plan::{Planned, SettingsPlan, unmeasured_in_words};
 use crate::record::{Job, check_resumable, earlier_runs};
@@ -15,6 +16,8 @@ use mpps_lab::traffic::Traffic;
 use mpps_lab::tune::measurable::kernel_lacks;
 use mpps_method::Span;
 use mpps_method::tune::named;
+use mpps_record::MeasuredSettings;
+use mpps_report::number;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -34,9 +37,37 @@ pub fn run(args: &MeasureSettingsArgs) -> Result<Exit> {
     measure(&output, args.plot.as_deref(), plan)
 }
 
+/// What a cell of a campaign does with these flags.
+pub fn cell(args: &MeasureSettingsArgs, typed: &[OsString]) -> Result<CellPlan> {
+    let plan = Planned::<SettingsPlan>::new(args, typed)?;
+    let on = CellBed::new(&plan, &plan.offer.job());
+    Ok((vec![on], plan.offer.measured.how.budget))
+}
+
 impl Measure for SettingsPlan {
     fn job(&self) -> Job<'_> {
-        Job::settings(&self.measured, &self.ids())
+        let (plan, ids) = (&self.measured, self.ids());
+        let within = plan.how.within;
+        let (of, to) = (
+            number::plural(ids.len(), "setting"),
+            number::percent_or_under(within),
+        );
+        let rule = match plan.is_screen {
+            true => {
+                format!("blocks of turns of {of} and a placebo, many switched at once, at overload")
+            }
+            false => format!(
+                "pairs of turns of {of} and a placebo at overload, until each difference of {to} is found or excluded"
+            ),
+        };
+        let mut job = Job::of_traffic("tune", &plan.traffic, plan.how.receiver, rule);
+        job.plan.settings = Some(MeasuredSettings {
+            settings: ids.iter().map(ToString::to_string).collect(),
+            screen: plan.is_screen,
+            within_share: within,
+            budget_ns: plan.how.budget.as_nanos(),
+        });
+        job
     }
 
     fn more(&self) -> String {

@@ -1,7 +1,6 @@
 use super::*;
-use crate::args::Cli;
+use crate::args::{Cli, Verb};
 use crate::campaign::Campaign;
-use crate::campaign::planned::planned;
 use clap::Parser;
 use std::process::Command;
 
@@ -10,7 +9,11 @@ fn on(flags: &str) -> CellBed {
     let words = ["mpps", "trial", "--rate", "1k"].into_iter();
     let words = words.chain(flags.split_whitespace());
     let verb = Cli::try_parse_from(words).expect("flags").verb;
-    planned(&verb, &[]).expect("a plan").0.remove(0)
+    let Verb::Trial(args) = verb else {
+        panic!("not trial: {verb:?}")
+    };
+    let plan = crate::verbs::trial::cell(&args, &[]);
+    plan.expect("a plan").0.remove(0)
 }
 
 /// The script of a cell with these settings and this rest, or what is said of it.

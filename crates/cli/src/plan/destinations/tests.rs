@@ -1,10 +1,11 @@
 use super::*;
-use crate::plan::Plan;
+use crate::plan::Planned;
 use crate::plan::tests::args;
+use crate::verbs::throughput::{self, Throughput};
 use anyhow::Context as _;
 
-fn plan(words: &str) -> Result<Plan> {
-    Plan::new(&args(words))
+fn plan(words: &str) -> Result<Planned<Throughput>> {
+    throughput::plan(&args(words))
 }
 
 #[test]

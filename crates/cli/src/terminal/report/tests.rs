@@ -1,8 +1,9 @@
 use super::*;
 use crate::plan::tests::plan;
-use crate::record::{Clock, Job, simulated_run_line};
+use crate::record::{Clock, simulated_run_line};
 use crate::terminal::fixture::{doubt, line, unstable};
 use crate::terminal::wrap::wrap;
+use crate::verbs::contract::Measure;
 use mpps_lab::doubt::Weight;
 use mpps_lab::facts;
 use mpps_method::Rate;
@@ -11,12 +12,9 @@ use mpps_record::{Bed, Doubt, LimitedBy, ResultLine, SetUpScript};
 
 /// A run of the plan with these words, of a simulated pair.
 fn simulated(words: &str) -> RunLine {
-    let (plan, pair) = (
-        plan(words).offer.measurement,
-        Properties::ideal(Rate::from_fps(1e6)),
-    );
-    let job = Job::throughput(&plan, None);
-    simulated_run_line(Clock::now(), &job, &pair, &facts::gather())
+    let search = plan(words).offer;
+    let pair = Properties::ideal(Rate::from_fps(1e6));
+    simulated_run_line(Clock::now(), &search.job(), &pair, &facts::gather())
 }
 
 /// The same on a bed of our own, with a set-up script.

@@ -1,7 +1,10 @@
 //! The parts of `mpps rfc2544`: RFC 2544 section 26, a row each. A part is done for one frame size after the other by the
 //! job of its own verb.
 
-use super::trials_of;
+use super::super::contract::Measure;
+use super::super::reset::Reset;
+use super::Throughput;
+use crate::plan::trials_of;
 use mpps_lab::jobs::SearchedRate;
 use mpps_lab::jobs::back_to_back::BurstPlan;
 use mpps_lab::jobs::latency::{LatencyLoad, LatencyPlan};
@@ -15,13 +18,11 @@ use mpps_method::{FrameSpec, Rate, Span};
 #[derive(Clone, Debug)]
 pub struct Suite {
     /// The search, of all frame sizes; the other parts take what is sent from it.
-    pub measurement: ThroughputPlan,
+    pub search: Throughput,
     /// How long and how often.
     pub lengths: Lengths,
     /// In the order of the RFC.
     pub parts: Vec<&'static Part>,
-    /// What every rate without loss is expected to reach.
-    pub expect_min: Option<Rate>,
 }
 
 /// How long and how often.
@@ -75,7 +76,7 @@ impl Lengths {
         let trial = trial.unwrap_or(self.trial);
         Self {
             trial,
-            latency: Span::from_nanos(trial.as_nanos().saturating_mul(trials)),
+            latency: trial.times(trials),
             burst: self.burst.min(trial.plus(trial)),
             budget: budget.or(self.budget),
             ..self
@@ -84,7 +85,7 @@ impl Lengths {
 
     /// So many trials of a length with what is around them, but no longer than the budget.
     fn about(&self, times: u64, each: Span) -> Span {
-        let whole = Span::from_nanos(each.as_nanos().saturating_mul(times)).plus(AROUND);
+        let whole = each.times(times).plus(AROUND);
         self.budget.map_or(whole, |budget| whole.min(budget))
     }
 }
@@ -101,7 +102,7 @@ pub struct Part {
     /// How long one frame size takes, about.
     about: fn(&Lengths) -> Span,
     /// What its verb does, of all sizes; by the rate that a part before it has found.
-    pub plan: fn(&Suite, Option<SearchedRate>) -> PartPlan,
+    pub plan: fn(&Suite, Option<SearchedRate>) -> Box<dyn Measure>,
 }
 
 impl Part {
@@ -112,23 +113,6 @@ impl Part {
     }
 }
 
-/// The plan of a part, as its verb has it.
-#[derive(Debug)]
-pub enum PartPlan {
-    /// `mpps throughput`.
-    Throughput(ThroughputPlan),
-    /// `mpps latency`.
-    Latency(LatencyPlan),
-    /// `mpps loss`.
-    Loss(LossPlan),
-    /// `mpps back-to-back`.
-    Burst(BurstPlan),
-    /// `mpps recovery`.
-    Recovery(RecoveryPlan),
-    /// `mpps reset`, of all that the bed has.
-    Reset(ResetPlan),
-}
-
 /// All parts.
 pub const PARTS: [Part; 6] = [
     Part {
@@ -136,16 +120,21 @@ pub const PARTS: [Part; 6] = [
         section: "26.1",
         asked: ("trials of 60 s", |lengths| lengths.trial < FULL.trial),
         about: |lengths| lengths.about(SEARCH_TRIALS, lengths.trial),
-        plan: |suite, _| PartPlan::Throughput(suite.measurement.clone()),
+        plan: |suite, _| {
+            Box::new(Throughput {
+                expect_min: None,
+                ..suite.search.clone()
+            })
+        },
     },
     Part {
         verb: "latency",
         section: "26.2",
         asked: ("20 streams of 120 s", |at| at.latency < FULL.latency),
-        about: |lengths| Span::from_nanos(lengths.latency.as_nanos() * 2).plus(AROUND),
+        about: |lengths| lengths.latency.times(2).plus(AROUND),
         plan: |suite, searched| {
-            PartPlan::Latency(LatencyPlan {
-                measurement: suite.measurement.clone(),
+            Box::new(LatencyPlan {
+                measurement: suite.search.measurement.clone(),
                 throughput: None,
                 searched,
                 loads: vec![LatencyLoad::Share(1.0)],
@@ -160,7 +149,7 @@ pub const PARTS: [Part; 6] = [
         asked: ("trials of 60 s", |lengths| lengths.trial < FULL.trial),
         about: |lengths| lengths.about(10, lengths.trial),
         plan: |suite, searched| {
-            PartPlan::Loss(LossPlan {
+            Box::new(LossPlan {
                 measurement: ThroughputPlan {
                     minimum: Rate::ZERO,
                     ..suite.trials_of(suite.lengths.trial)
@@ -178,7 +167,7 @@ pub const PARTS: [Part; 6] = [
         }),
         about: |lengths| lengths.about(lengths.bursts.into(), QUICK.trial),
         plan: |suite, _| {
-            PartPlan::Burst(BurstPlan {
+            Box::new(BurstPlan {
                 measurement: suite.trials_of(suite.lengths.burst),
                 repeats: suite.lengths.bursts,
             })
@@ -190,8 +179,8 @@ pub const PARTS: [Part; 6] = [
         asked: ("60 s of overload", |lengths| lengths.trial < FULL.trial),
         about: |lengths| lengths.about(u64::from(lengths.recoveries) * 2, lengths.trial),
         plan: |suite, searched| {
-            PartPlan::Recovery(RecoveryPlan {
-                measurement: suite.measurement.clone(),
+            Box::new(RecoveryPlan {
+                measurement: suite.search.measurement.clone(),
                 searched,
                 overload: suite.lengths.trial,
                 after: suite.lengths.trial,
@@ -207,14 +196,15 @@ pub const PARTS: [Part; 6] = [
         about: |lengths| lengths.about(u64::from(lengths.recoveries) * 3, RESET),
         plan: |suite, searched| {
             let share = |found: SearchedRate| Rate::from_fps(found.rate.fps() * reset::SHARE);
-            PartPlan::Reset(ResetPlan {
-                measurement: suite.measurement.clone(),
+            let plan = ResetPlan {
+                measurement: suite.search.measurement.clone(),
                 parts: Vec::new(),
                 rate: searched.map(share),
                 time: RESET,
                 away: Away::default(),
                 trials: suite.lengths.recoveries,
-            })
+            };
+            Box::new(Reset { plan, all: true })
         },
     },
 ];
@@ -223,13 +213,13 @@ impl Suite {
     /// The same for one frame size.
     pub fn for_size(&self, frames: &FrameSpec) -> Self {
         let mut one = self.clone();
-        one.measurement.sizes = vec![frames.clone()];
+        one.search.measurement.sizes = vec![frames.clone()];
         one
     }
 
     /// How long all is going to take but for the first `done` parts, about.
     pub fn left(&self, done: usize) -> Span {
-        let sizes = self.measurement.sizes.iter();
+        let sizes = self.search.measurement.sizes.iter();
         let each = sizes.flat_map(|_| self.parts.iter().map(|part| (part.about)(&self.lengths)));
         each.skip(done).fold(Span::ZERO, Span::plus)
     }
@@ -238,7 +228,7 @@ impl Suite {
     fn trials_of(&self, length: Span) -> ThroughputPlan {
         ThroughputPlan {
             search: trials_of(length),
-            ..self.measurement.clone()
+            ..self.search.measurement.clone()
         }
     }
 }

@@ -1,6 +1,6 @@
+use super::suite::Lengths;
 use super::*;
 use crate::args::{Cli, Verb};
-use crate::plan::suite::Lengths;
 use clap::Parser;
 use mpps_method::Span;
 
@@ -8,7 +8,7 @@ fn planned(words: &str) -> Result<Suite> {
     let typed = ["mpps", "rfc2544"].into_iter();
     let typed = typed.chain(words.split_whitespace());
     match Cli::try_parse_from(typed).expect(words).verb {
-        Verb::Rfc2544(args) => Ok(super::suite(&args)?.offer),
+        Verb::Rfc2544(args) => Ok(super::plan(&args)?.offer),
         other => panic!("not rfc2544: {other:?}"),
     }
 }
@@ -18,7 +18,7 @@ fn suite(words: &str) -> Suite {
 }
 
 fn sizes(suite: &Suite) -> Vec<String> {
-    let sizes = suite.measurement.sizes.iter();
+    let sizes = suite.search.measurement.sizes.iter();
     sizes.map(ToString::to_string).collect()
 }
 
@@ -44,9 +44,9 @@ fn all_sizes_and_lengths_are_the_rfcs() {
     assert_eq!(sizes(&all), of_rfc);
     assert_eq!(sizes(&suite("-6"))[..2], ["78", "128"]);
     assert_eq!(all.lengths, FULL);
-    assert_eq!(all.measurement.budget, None);
+    assert_eq!(all.search.measurement.budget, None);
     let minute = Span::from_millis(60_000);
-    assert_eq!(all.measurement.search.final_trial(), minute);
+    assert_eq!(all.search.measurement.search.final_trial(), minute);
     let names = "throughput latency loss back-to-back recovery reset";
     assert_eq!(verbs(&all).join(" "), names);
     assert_eq!(shortened(&all), [""; 0]);
@@ -120,6 +120,6 @@ fn parts_are_chosen_by_the_names_of_their_verbs() {
         assert!(told.contains(wanted), "{told}");
     }
     let without = suite("--bidirectional --except recovery");
-    assert!(without.measurement.traffic.bidirectional);
+    assert!(without.search.measurement.traffic.bidirectional);
     assert_eq!(verbs(&without).last(), Some(&"back-to-back"));
 }

@@ -1,0 +1,74 @@
+//! A bed of a cell, and what is sent there.
+
+use crate::plan::{BedChoice, DestinationPlan, Planned};
+use crate::record::Job;
+use anyhow::{Context, Result, ensure};
+use mpps_lab::routes::Origin;
+use mpps_lab::tester::ReceiverPlace;
+use mpps_lab::traffic::Traffic;
+use mpps_method::{FrameSpec, Span};
+use std::fs::File;
+
+/// Overload of a frame size without a search, about.
+pub const OVERLOAD: Span = Span::from_millis(10_000);
+
+/// A bed of a cell, and what is sent there.
+#[derive(Debug)]
+pub struct CellBed {
+    /// The bed.
+    pub bed: BedChoice,
+    /// How many CPUs its router has, where this machine lacks them.
+    pub dut_cpus: Option<usize>,
+    /// Frame sizes that it measures.
+    pub sizes: Vec<FrameSpec>,
+    /// All else of what is sent.
+    pub traffic: Traffic,
+    /// Where frames are received, where the user named it.
+    pub receiver: Option<ReceiverPlace>,
+    /// Where its routes come from.
+    pub routes: Option<DestinationPlan>,
+}
+
+impl CellBed {
+    /// The bed of a plan, with what its job sends.
+    pub fn new<J>(planned: &Planned<J>, job: &Job<'_>) -> Self {
+        Self {
+            bed: planned.bed.clone(),
+            dut_cpus: None,
+            sizes: job.sizes.to_vec(),
+            traffic: job.traffic.clone(),
+            receiver: job.receiver,
+            routes: planned.destinations.clone(),
+        }
+    }
+
+    /// The bed without the CPUs that its flags name, and with a router of so many.
+    pub(super) fn with_cpus(mut self, cpus: usize) -> Self {
+        if let BedChoice::Own(wish) = &mut self.bed {
+            (wish.dut_cpus, wish.tester_cpus) = (None, None);
+        }
+        self.dut_cpus = Some(cpus);
+        self
+    }
+
+    /// Refuses files of routes that cannot be read. Their content is for the cell: a large table takes time.
+    pub(super) fn check_files(&self) -> Result<()> {
+        let Some(routes) = &self.routes else {
+            return Ok(());
+        };
+        let table = match &routes.origin {
+            Origin::File(file) => Some(("--table", file)),
+            _ => None,
+        };
+        let changes = routes.route_changes.as_ref();
+        let changes = changes.map(|changes| ("--route-changes", &changes.file));
+        for (flag, file) in table.into_iter().chain(changes) {
+            ensure!(
+                file.as_os_str() != "-",
+                "{flag} -: a cell has no standard input; name a file"
+            );
+            File::open(file).with_context(|| format!("{flag}: open {}", file.display()))?;
+        }
+        Ok(())
+    }
+}
