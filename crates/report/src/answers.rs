@@ -3,8 +3,21 @@
 use crate::factorial;
 use crate::kind::kinds;
 use crate::number;
+use crate::sentence;
 use crate::table::Table;
-use mpps_record::{Answer, LoadLine, Place, Run};
+use mpps_record::{Answer, LoadLine, Place, Plan, Run};
+
+/// What the run was to find, as the kind of line of its job says.
+#[must_use]
+pub fn purpose(run: &Run, job: &str, plan: &Plan) -> String {
+    let mut kinds = kinds(run).into_iter().filter(|kind| kind.job() == job);
+    let told = kinds.find_map(|kind| kind.purpose(plan));
+    told.unwrap_or_else(|| match (job, &plan.fixed) {
+        ("rfc2544", _) => "The benchmarks of RFC 2544 section 26.".to_owned(),
+        (_, Some(fixed)) => sentence::fixed_loads(fixed),
+        _ => format!("The job is \"{job}\"."),
+    })
+}
 
 /// The answers of a run beside its results, a sentence each: its points, its faults, what its job has for each frame size,
 /// or why there is nothing.
@@ -56,4 +69,35 @@ fn other_answer(run: &Run) -> String {
 pub fn table(run: &Run) -> Option<Table> {
     let mut tables = kinds(run).into_iter().map(|lines| lines.table());
     tables.find(|table| !table.rows.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::FixedLoads;
+
+    #[test]
+    fn each_job_says_what_it_is_to_find() {
+        let mut plan = Plan::default();
+        assert_eq!(purpose(&Run::default(), "x", &plan), "The job is \"x\".");
+        plan.fixed = Some(FixedLoads {
+            loads: vec!["1k".to_owned(), "2k".to_owned()],
+            time_ns: 1_000_000_000,
+            trials: 1,
+        });
+        let run = Run::default();
+        for job in kinds(&run).map(|kind| kind.job()) {
+            let told = purpose(&run, job, &plan);
+            let only_loads = told.starts_with("The loss at fixed loads (1k, 2k)");
+            assert_eq!(only_loads, job == "trial", "{job}: {told}");
+        }
+        plan.fixed
+            .iter_mut()
+            .for_each(|fixed| fixed.loads.truncate(1));
+        let told = purpose(&run, "loss", &plan);
+        assert!(
+            told.contains("under a lasting overload (") && told.contains(" of 1k)"),
+            "{told}"
+        );
+    }
 }

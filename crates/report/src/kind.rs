@@ -23,10 +23,15 @@ use crate::gauges::{Gauges, Labels};
 use crate::number;
 use crate::table::Table;
 use maud::Markup;
-use mpps_record::{Answers, Run};
+use mpps_record::{Answers, Plan, Run};
 
 /// What is shown of all lines of one kind.
 pub trait Shown: Answers {
+    /// What a run of their job was to find, in a sentence. `None`: this plan asks for another kind, or its loads say it.
+    fn purpose(&self, _plan: &Plan) -> Option<String> {
+        None
+    }
+
     /// The answer on the first screen.
     fn sentences(&self) -> Vec<String> {
         Vec::new()

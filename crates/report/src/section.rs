@@ -102,7 +102,7 @@ fn first_screen(run: &Run) -> Markup {
             dd {
                 @match &run.begin {
                     Some(begin) => {
-                        @for told in sentence::asked(begin) { p { (told) } }
+                        @for told in sentence::asked(begin, answers::purpose(run, &begin.job, &begin.plan)) { p { (told) } }
                         @if is_suite {
                             details {
                                 summary { "Rules of its parts" }

@@ -15,44 +15,14 @@ pub use timed::{burst, latency, recovery, reset};
 use crate::headline::{least_router_ns, median, router_part};
 use crate::number::{self, Known, percent_or_under as percent};
 use mpps_record::{
-    CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, Measured, Part, Place,
+    CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, Measured, Part, Place, Plan,
     PointLine, ResultLine, RunLine, Stability, Verdict,
 };
 
 /// What the run was to find, of which traffic, where.
 #[must_use]
-pub fn asked(begin: &RunLine) -> Vec<String> {
+pub fn asked(begin: &RunLine, purpose: String) -> Vec<String> {
     let plan = &begin.plan;
-    let purpose = match (begin.job.as_str(), &plan.fixed) {
-        ("throughput", _) => {
-            "The maximum forwarding rate, and the highest load without loss.".to_owned()
-        }
-        // A series of steps has ten loads or more.
-        ("loss", Some(fixed)) if fixed.loads.len() == 1 => format!(
-            "Whether the router holds its rate under a lasting overload ({} of {}), and its management path answers.",
-            number::time(fixed.time_ns as f64),
-            fixed.loads.join("")
-        ),
-        ("loss", _) => "The share of frames lost at each load, from the highest down.".to_owned(),
-        ("explain", _) => "Where the time of a frame goes, and what limits the router.".to_owned(),
-        ("latency", _) => {
-            "How long frames take at each load, through the router and through a wire.".to_owned()
-        }
-        (_, Some(fixed)) => fixed_loads(fixed),
-        ("fib-scale", _) => {
-            "The cost of a frame against the number of routes and destinations.".to_owned()
-        }
-        ("back-to-back", _) => {
-            "The longest burst of frames without a gap that the router takes without loss."
-                .to_owned()
-        }
-        ("recovery", _) => "For how long frames are lost after an overload has ended.".to_owned(),
-        ("rfc2544", _) => "The benchmarks of RFC 2544 section 26.".to_owned(),
-        ("reset", _) => "For how long nothing is forwarded after a reset.".to_owned(),
-        ("compare", _) => "By how much set-ups differ that take turns on one machine.".to_owned(),
-        ("calibrate", _) => "A proof of the meter: does it find planted faults?".to_owned(),
-        (job, _) => format!("The job is \"{job}\"."),
-    };
     if matches!(begin.bed, Place::Host { .. }) {
         return vec![purpose, place(&begin.bed)];
     }
@@ -105,7 +75,22 @@ pub fn part(part: &Part) -> String {
     format!("{verb} ({section}): {rule}{asked}")
 }
 
-fn fixed_loads(fixed: &FixedLoads) -> String {
+/// What a lasting overload is to find; `None` of any other plan. A series of steps has ten loads or more.
+#[must_use]
+pub fn lasting(plan: &Plan) -> Option<String> {
+    let fixed = plan.fixed.as_ref()?;
+    let [load] = &fixed.loads[..] else {
+        return None;
+    };
+    Some(format!(
+        "Whether the router holds its rate under a lasting overload ({} of {load}), and its management path answers.",
+        number::time(fixed.time_ns as f64)
+    ))
+}
+
+/// What given loads are to find.
+#[must_use]
+pub fn fixed_loads(fixed: &FixedLoads) -> String {
     format!(
         "The loss at fixed loads ({}), {} of {} each.",
         fixed.loads.join(", "),

@@ -5,7 +5,7 @@ use crate::chart::Chart;
 use crate::gauges::{Gauges, Labels, framed, seconds, with};
 use crate::table::Table;
 use crate::{number, plots, sentence};
-use mpps_record::{BurstLine, Run};
+use mpps_record::{BurstLine, Plan, Run};
 
 const BUFFER: (&str, &str) = (
     "mpps_buffer_seconds",
@@ -14,6 +14,13 @@ const BUFFER: (&str, &str) = (
 const COLUMNS: &str = "frame;search;longest without loss;shortest with loss;frames/s in it;buffer, frames;buffer time;corrected";
 
 impl Shown for Vec<BurstLine> {
+    fn purpose(&self, _: &Plan) -> Option<String> {
+        Some(
+            "The longest burst of frames without a gap that the router takes without loss."
+                .to_owned(),
+        )
+    }
+
     fn sentences(&self) -> Vec<String> {
         self.iter().map(sentence::burst).collect()
     }

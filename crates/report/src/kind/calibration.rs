@@ -3,11 +3,15 @@
 use super::{Shown, dash};
 use crate::gauges::{Gauges, Labels, with};
 use crate::table::Table;
-use mpps_record::{CalibrationLine, Run};
+use mpps_record::{CalibrationLine, Plan, Run};
 
 const COLUMNS: &str = "planted fault;planted;found;tolerance;unit;holds";
 
 impl Shown for Vec<CalibrationLine> {
+    fn purpose(&self, _: &Plan) -> Option<String> {
+        Some("A proof of the meter: does it find planted faults?".to_owned())
+    }
+
     fn sentences(&self) -> Vec<String> {
         let (all, found) = (self.len(), self.iter().filter(|line| line.holds).count());
         let told =

@@ -6,9 +6,13 @@ use crate::gauges::{Gauges, Labels, MAXIMUM, NS, framed, with};
 use crate::interval::interval_name;
 use crate::table::Table;
 use crate::{number, plots, sentence};
-use mpps_record::{ComparisonLine, Difference, Interval, Run, Variant};
+use mpps_record::{ComparisonLine, Difference, Interval, Plan, Run, Variant};
 
 impl Shown for Vec<ComparisonLine> {
+    fn purpose(&self, _: &Plan) -> Option<String> {
+        Some("By how much set-ups differ that take turns on one machine.".to_owned())
+    }
+
     fn sentences(&self) -> Vec<String> {
         self.iter().flat_map(sentence::comparison).collect()
     }

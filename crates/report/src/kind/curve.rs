@@ -5,11 +5,16 @@ use crate::chart::Chart;
 use crate::gauges::{BUSY, Gauges, Labels, with};
 use crate::table::Table;
 use crate::{number, plots, sentence};
-use mpps_record::{CurveLine, CurvePoint, Run, Verdict};
+use mpps_record::{CurveLine, CurvePoint, Plan, Run, Verdict};
 
 const COLUMNS: &str = "frame;verdict;load;offered, frames/s;forwarded, frames/s;lost;loss;DUT busy";
 
 impl Shown for Vec<CurveLine> {
+    fn purpose(&self, plan: &Plan) -> Option<String> {
+        let whole = "The share of frames lost at each load, from the highest down.";
+        sentence::lasting(plan).is_none().then(|| whole.to_owned())
+    }
+
     fn sentences(&self) -> Vec<String> {
         self.iter().map(sentence::curve).collect()
     }

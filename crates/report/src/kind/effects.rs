@@ -6,9 +6,15 @@ use crate::gauges::{Gauges, Labels, NS, framed, with};
 use crate::plots;
 use crate::profile_change::of_setting;
 use crate::table::Table;
-use mpps_record::{EffectsLine, Finding, Interaction, Interval, Run, SettingEffect, Together};
+use mpps_record::{
+    EffectsLine, Finding, Interaction, Interval, Plan, Run, SettingEffect, Together,
+};
 
 impl Shown for Vec<EffectsLine> {
+    fn purpose(&self, _: &Plan) -> Option<String> {
+        Some("By how much each setting changes what a frame costs.".to_owned())
+    }
+
     fn sentences(&self) -> Vec<String> {
         let each = self.iter().flat_map(|line| {
             let found = line.effects.iter().filter(|effect| line.is_found(effect));

@@ -5,11 +5,15 @@ use crate::chart::Chart;
 use crate::gauges::{Gauges, LATENCY, Labels, seconds, with};
 use crate::table::Table;
 use crate::{number, plots, sentence};
-use mpps_record::{LatencyLine, LatencyLoad, PERCENTS, PathLatency, Run};
+use mpps_record::{LatencyLine, LatencyLoad, PERCENTS, PathLatency, Plan, Run};
 
 const COLUMNS: &str = "frame;load;through;trials;timed;lost;least;mean;p50;p90;p99;p99.9;p99.99;most;PDV;longest stall";
 
 impl Shown for Vec<LatencyLine> {
+    fn purpose(&self, _: &Plan) -> Option<String> {
+        Some("How long frames take at each load, through the router and through a wire.".to_owned())
+    }
+
     fn sentences(&self) -> Vec<String> {
         self.iter().map(sentence::latency).collect()
     }

@@ -5,11 +5,15 @@ use crate::chart::Chart;
 use crate::gauges::{Gauges, Labels, framed, seconds};
 use crate::table::Table;
 use crate::{number, plots, sentence};
-use mpps_record::{OverloadLine, Run};
+use mpps_record::{OverloadLine, Plan, Run};
 
 const COLUMNS: &str = "frame;load;seconds;offered, frames/s;forwarded;lowest;highest;answered;longest without answer;frames lost for";
 
 impl Shown for Vec<OverloadLine> {
+    fn purpose(&self, plan: &Plan) -> Option<String> {
+        sentence::lasting(plan)
+    }
+
     fn sentences(&self) -> Vec<String> {
         self.iter().map(sentence::overload).collect()
     }

@@ -9,9 +9,13 @@ use crate::number;
 use crate::plots::{self, destinations, routes};
 use crate::sentence::table_size;
 use crate::table::Table;
-use mpps_record::{Interval, PointLine, Run};
+use mpps_record::{Interval, Plan, PointLine, Run};
 
 impl Shown for Vec<PointLine> {
+    fn purpose(&self, _: &Plan) -> Option<String> {
+        Some("The cost of a frame against the number of routes and destinations.".to_owned())
+    }
+
     fn sentences(&self) -> Vec<String> {
         if self.is_empty() {
             return Vec::new();

@@ -8,9 +8,13 @@ use crate::stage::is_beds;
 use crate::table::Table;
 use crate::{plots, published};
 use maud::Markup;
-use mpps_record::{ProfileLine, Run};
+use mpps_record::{Plan, ProfileLine, Run};
 
 impl Shown for Vec<ProfileLine> {
+    fn purpose(&self, _: &Plan) -> Option<String> {
+        Some("Where the time of a frame goes, and what limits the router.".to_owned())
+    }
+
     fn sentences(&self) -> Vec<String> {
         self.iter().map(sentence).collect()
     }

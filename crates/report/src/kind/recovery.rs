@@ -5,7 +5,7 @@ use crate::chart::Chart;
 use crate::gauges::{Gauges, Labels, framed, seconds};
 use crate::table::Table;
 use crate::{number, plots, sentence};
-use mpps_record::{RecoveryLine, Run};
+use mpps_record::{Plan, RecoveryLine, Run};
 
 const COLUMNS: &str = "frame;trial;says;recovery time;lost;void before it;verdict";
 const TIME: (&str, &str) = (
@@ -14,6 +14,10 @@ const TIME: (&str, &str) = (
 );
 
 impl Shown for Vec<RecoveryLine> {
+    fn purpose(&self, _: &Plan) -> Option<String> {
+        Some("For how long frames are lost after an overload has ended.".to_owned())
+    }
+
     fn sentences(&self) -> Vec<String> {
         self.iter().map(sentence::recovery).collect()
     }

@@ -5,12 +5,16 @@ use crate::chart::Chart;
 use crate::gauges::{Gauges, Labels, seconds, with};
 use crate::table::Table;
 use crate::{number, plots, sentence};
-use mpps_record::{ResetLine, Run};
+use mpps_record::{Plan, ResetLine, Run};
 
 const COLUMNS: &str = "frame;reset;trial;says;by frame loss;by time stamps;may differ by;reset took;before, frames/s;\
     after, frames/s;lost;void before it;verdict";
 
 impl Shown for Vec<ResetLine> {
+    fn purpose(&self, _: &Plan) -> Option<String> {
+        Some("For how long nothing is forwarded after a reset.".to_owned())
+    }
+
     fn sentences(&self) -> Vec<String> {
         self.iter().map(sentence::reset).collect()
     }

@@ -9,13 +9,17 @@ use crate::headline::{at_least_forwarded, is_bound, is_least_cost};
 use crate::row::{Reading, Row};
 use crate::table::Table;
 use crate::{number, plots};
-use mpps_record::{Interval, ResultLine, Run, TrialLine};
+use mpps_record::{Interval, Plan, ResultLine, Run, TrialLine};
 
 const COLUMNS: &str =
     "frame;maximum forwarding, frames/s;without loss, frames/s;limited by;DUT busy";
 
 /// Their sentences stand apart, by frame size and goal.
 impl Shown for Vec<ResultLine> {
+    fn purpose(&self, _: &Plan) -> Option<String> {
+        Some("The maximum forwarding rate, and the highest load without loss.".to_owned())
+    }
+
     fn table(&self) -> Table {
         Table::new(COLUMNS, Row::each(self).iter().map(row))
     }
