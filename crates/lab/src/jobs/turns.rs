@@ -256,18 +256,21 @@ mod tests {
     struct Router {
         turned: Turned,
         fps: f64,
+        /// In the first trials it forwards this share of it.
+        first: f64,
     }
 
     impl Router {
         fn new(name: &str, fps: f64) -> Self {
             let turned = Turned::new(name);
-            Self { turned, fps }
+            let first = 1.0;
+            Self { turned, fps, first }
         }
 
-        fn block(&self, sent: Rate) -> Block {
+        fn block(sent: Rate, fps: f64) -> Block {
             let window = Window {
                 duration: Span::from_millis(10),
-                forwarded: (sent.fps().min(self.fps) / 100.0) as u64,
+                forwarded: (sent.fps().min(fps) / 100.0) as u64,
                 ..Window::default()
             };
             Block {
@@ -290,7 +293,7 @@ mod tests {
         fn first(&mut self, load: Option<Rate>, _: &mut String) -> Result<First, String> {
             let load = load.unwrap_or(Rate::from_fps(3e6));
             Ok(First {
-                block: self.block(load),
+                block: Self::block(load, self.first * self.fps),
                 whole_fps: self.fps,
                 lost_nothing: self.fps >= load.fps(),
             })
@@ -301,8 +304,8 @@ mod tests {
             if names.len() == 30 {
                 return Err(names.clone());
             }
-            let overload = self.block(self.turned.forwards.overload());
-            let fixed = self.block(fixed);
+            let overload = Self::block(self.turned.forwards.overload(), self.fps);
+            let fixed = Self::block(fixed, self.fps);
             Ok((Turn { overload, fixed }, [names.len() as u32; 2]))
         }
     }
@@ -367,6 +370,26 @@ mod tests {
                 .iter()
                 .all(|one| one.overload == measured[0].overload)
         );
+    }
+
+    #[test]
+    fn what_a_turn_forwards_raises_the_load() {
+        let slow = |name, fps| Router {
+            first: 0.8,
+            ..Router::new(name, fps)
+        };
+        let rule = Rule {
+            measure: Measure::Rate,
+            within: 0.02,
+            alike: 0.01,
+        };
+        let (mut all, mut names) = ([slow("a", 1e6), slow("b", 0.99e6)], String::new());
+        find_rates(&mut all, &mut names).expect("rates");
+        let most = |all: &[Router; 2]| all.each_ref().map(|one| one.turned.forwards.most);
+        assert_eq!(most(&all), [0.8e6; 2], "one load overloads both");
+        let (_, ended) = compare(&mut all, rule, (Deadline::NEVER, false), &mut names);
+        assert!(ended.is_ok(), "{ended:?}");
+        assert_eq!(most(&all), [1e6; 2]);
     }
 
     #[test]
