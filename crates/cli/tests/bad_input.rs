@@ -333,15 +333,19 @@ fn a_plan_shows_receiver_and_budget() {
     };
     let budget = "30 s for each frame size";
     for (words, wanted) in [
-        ("throughput", ["chosen on the bed", budget]),
+        ("throughput --port af-packet", ["port", budget]),
         ("throughput --receiver exit", ["exit", budget]),
-        ("throughput --time 60", ["chosen on the bed", ""]),
+        ("latency --l4 tcp-stream --flows 2", ["port", budget]),
+        ("throughput --time 60 --port af-packet", ["port", ""]),
         ("throughput --simulate capacity=1M", ["", ""]),
         ("trial --rate 1k --receiver port", ["port", ""]),
         ("calibrate --receiver exit", ["exit", ""]),
     ] {
         assert_eq!(planned(words), wanted, "{words}");
     }
+    // By how many CPUs this machine has.
+    let [receiver, _] = planned("throughput");
+    assert!(["exit", "port"].contains(&&*receiver), "{receiver}");
 }
 
 #[test]

@@ -5,13 +5,14 @@ use crate::args::OutputArgs;
 use crate::beside::Beside;
 use crate::exit::Exit;
 use crate::plan::{BedChoice, Planned};
-use crate::record::{Clock, Job, Record};
+use crate::record::{Clock, Record};
 use crate::recorder::Recorder;
 use crate::terminal;
 use crate::terminal::plan as words;
 use crate::terminal::progress::Progress;
 use anyhow::{Result, ensure};
-use mpps_lab::bed::{self, BedError};
+use mpps_lab::bed::{self, BedError, BedPlan};
+use mpps_lab::tester::{ReceiverPlace, planned_place};
 use mpps_lab::{facts, interrupt};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -44,30 +45,34 @@ pub fn open_record(output: &OutputArgs) -> Result<(Clock, Recorder)> {
 pub fn dry_run(output: &OutputArgs, plan: &Planned<impl Measure>) -> Result<Exit> {
     let measure = &plan.offer;
     check_folder("--record", output.record.as_deref())?;
-    if let BedChoice::Kept(name) = &plan.bed {
-        // Without rights nobody knows which beds there are.
-        let beds = bed::list().unwrap_or_default();
-        let found = beds.into_iter().find(|bed| bed.name == *name);
-        if let Some(plan) = found.and_then(|bed| bed.plan) {
-            measure.check_bed(name, &plan)?;
-        }
+    let (text, bed, bed_plan) = planned(&plan.bed)?;
+    if let (BedChoice::Kept(name), Some(bed)) = (&plan.bed, &bed_plan) {
+        measure.check_bed(name, bed)?;
     }
-    let (text, bed) = planned(&plan.bed)?;
+    let mut job = measure.job();
+    if plan.bed.asks_ports() {
+        job = job.before_ports();
+    }
+    job.receiver = job.receiver.or_else(|| {
+        let place = planned_place(bed_plan.as_ref()?, job.traffic)?;
+        // Somebody may have put something before the exit of a bed that stands.
+        let is_kept = matches!(plan.bed, BedChoice::Kept(_));
+        Some(place).filter(|place| !is_kept || *place == ReceiverPlace::Port)
+    });
     if output.json {
         let points = measure.points().iter();
         let points = points
             .map(|point| json!({ "routes": point.routes, "destinations": point.destinations }));
-        let job = planned_job(plan);
         terminal::out(&terminal::document(json!({
             "dry_run": true,
             "job": job.name,
             "bed": bed,
+            "receiver": job.receiver.map(ReceiverPlace::name),
             "plan": serde_json::to_value(&job.plan)?,
             "points": points.collect::<Value>(),
         })));
     } else {
         let simulated = matches!(plan.bed, BedChoice::Simulated(_));
-        let mut job = planned_job(plan);
         // Nothing limits the time of a simulation.
         job.budget = job.budget.filter(|_| !simulated);
         let words = words::job(&job, plan.destinations.as_ref(), simulated);
@@ -75,14 +80,6 @@ pub fn dry_run(output: &OutputArgs, plan: &Planned<impl Measure>) -> Result<Exit
         terminal::out(&terminal::fitted(&format!("{text}{words}")));
     }
     Ok(Exit::Measured)
-}
-
-fn planned_job<'a>(plan: &'a Planned<impl Measure>) -> Job<'a> {
-    let job = plan.offer.job();
-    match plan.bed.asks_ports() {
-        true => job.before_ports(),
-        false => job,
-    }
 }
 
 /// Whether the folder of a file to be written is there.
@@ -100,25 +97,28 @@ pub fn check_folder(flag: &str, file: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// The bed in words, and for programs.
-fn planned(choice: &BedChoice) -> Result<(String, Value)> {
+/// The bed in words, for programs, and its plan where that is known.
+fn planned(choice: &BedChoice) -> Result<(String, Value, Option<BedPlan>)> {
     Ok(match choice {
         BedChoice::Kept(name) => {
             // Without rights nobody knows which beds there are.
-            if let Ok(beds) = bed::list() {
-                let stands = beds.iter().any(|bed| bed.kept && bed.name == *name);
-                ensure!(stands, BedError::NoSuchBed(name.clone()));
-            }
+            let found = bed::list().map_or(Ok(None), |beds| {
+                let mut beds = beds.into_iter();
+                let found = beds.find(|bed| bed.kept && bed.name == *name);
+                found.map(Some).ok_or(BedError::NoSuchBed(name.clone()))
+            });
             let entry = json!({ "kind": "kept", "name": name });
-            (format!("bed          {name}, kept\n"), entry)
+            let plan = found?.and_then(|bed| bed.plan);
+            (format!("bed          {name}, kept\n"), entry, plan)
         }
         BedChoice::Own(wish) => {
             let plan = wish.on_this_machine()?;
-            (words::bed(&plan), words::bed_json(&plan))
+            (words::bed(&plan), words::bed_json(&plan), Some(plan))
         }
         BedChoice::Simulated(pair) => {
             let entry = json!({ "kind": "simulated", "pair": pair.to_string() });
-            (format!("bed          none: simulated {pair}\n"), entry)
+            let text = format!("bed          none: simulated {pair}\n");
+            (text, entry, None)
         }
     })
 }

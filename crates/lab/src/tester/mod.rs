@@ -31,7 +31,7 @@ pub use nic::napi_threads::threads as napi_threads;
 pub use nic::polling::ReceiverMode;
 pub use nic::virtual_nic::{Nic, NicPlan, Swap};
 pub(crate) use ports::exit_place::at_egress;
-pub use ports::exit_place::{receiver_place, refuses as exit_refuses};
+pub use ports::exit_place::{planned_place, receiver_place, refuses as exit_refuses};
 pub(crate) use ports::link_state::down_on;
 pub(crate) use ports::open::is_veth;
 pub use ports::packet::{OnRefusal, PacketReceiver, PacketSender, Tap};

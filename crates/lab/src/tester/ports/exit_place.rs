@@ -1,7 +1,7 @@
 //! Whether the receiver can stand at the DUT's exit. There it sees frames at the egress hook of the outgoing port
 //! (`__dev_queue_xmit`). It cannot see frames that bypass this hook, or changes behind it.
 
-use crate::bed::{Bed, DutPlan, Port};
+use crate::bed::{Bed, BedPlan, DutPlan, Port};
 use crate::tester::error::{NoExit, TesterError};
 use crate::tester::ways::{Way, ways};
 use crate::traffic::{PortKind, ReceiverPlace, Traffic};
@@ -16,7 +16,7 @@ use mpps_method::Transport;
 /// # Errors
 /// What the kernel said of the DUT's ports.
 pub fn receiver_place(bed: &Bed, traffic: &Traffic) -> Result<ReceiverPlace, TesterError> {
-    if bed.plan().cpus.tester.len() > 1 {
+    if planned_place(bed.plan(), traffic) == Some(ReceiverPlace::Port) {
         return Ok(ReceiverPlace::Port);
     }
     let ways = ways(bed, traffic.bidirectional);
@@ -24,6 +24,15 @@ pub fn receiver_place(bed: &Bed, traffic: &Traffic) -> Result<ReceiverPlace, Tes
         Some(_) => ReceiverPlace::Port,
         None => ReceiverPlace::Exit,
     })
+}
+
+/// The same before a bed stands. `None`: what its set-up script puts at the router's egress decides.
+#[must_use]
+pub fn planned_place(plan: &BedPlan, traffic: &Traffic) -> Option<ReceiverPlace> {
+    if plan.cpus.tester.len() > 1 || refuses(traffic, &plan.dut).is_some() {
+        return Some(ReceiverPlace::Port);
+    }
+    plan.dut_setup.is_none().then_some(ReceiverPlace::Exit)
 }
 
 /// Refuses an exit that would count wrongly.
@@ -102,7 +111,31 @@ pub(crate) fn at_egress(port: &Port) -> mpps_linux::Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bed::{ExternalEnd, ExternalPlan, usual_addresses};
+    use crate::bed::{CpuSplit, ExternalEnd, ExternalPlan, usual_addresses};
+
+    #[test]
+    fn the_receiver_is_known_before_a_bed_stands() {
+        let place = |tester: &[usize], port, script: Option<&str>| {
+            let plan = BedPlan {
+                dut_setup: script.map(Into::into),
+                ..BedPlan::usual(CpuSplit {
+                    dut: vec![2],
+                    tester: tester.to_vec(),
+                })
+            };
+            let traffic = Traffic {
+                port,
+                ..Traffic::default()
+            };
+            planned_place(&plan, &traffic)
+        };
+        let (exit, at_port) = (Some(ReceiverPlace::Exit), Some(ReceiverPlace::Port));
+        assert_eq!(place(&[0], PortKind::Xdp, None), exit);
+        assert_eq!(place(&[0, 1], PortKind::Xdp, None), at_port);
+        assert_eq!(place(&[0], PortKind::AfPacket, None), at_port);
+        assert_eq!(place(&[0], PortKind::Xdp, Some("fw.sh")), None);
+        assert_eq!(place(&[0, 1], PortKind::Xdp, Some("fw.sh")), at_port);
+    }
 
     #[test]
     fn traffic_that_no_exit_can_receive_is_refused() {
