@@ -1,6 +1,6 @@
 //! The bed of a run as its first line has it.
 
-use mpps_lab::bed::{Bed, DutPlan, Front};
+use mpps_lab::bed::{Bed, Front};
 use mpps_lab::tester::KernelInterfaces;
 use mpps_record::{self as record, Place};
 
@@ -21,11 +21,7 @@ pub(super) fn tester_interfaces(bed: &Bed) -> Option<KernelInterfaces> {
 
 /// The place that a bed is.
 pub(super) fn place(bed: &Bed) -> Place {
-    let entry = Box::new(entry(bed));
-    match bed.plan().dut {
-        DutPlan::Device(_) => Place::External(entry),
-        DutPlan::Kernel => Place::Namespaces(entry),
-    }
+    bed.plan().dut.planned().place(Box::new(entry(bed)))
 }
 
 fn entry(bed: &Bed) -> record::Bed {

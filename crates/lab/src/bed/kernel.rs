@@ -36,6 +36,10 @@ impl PlannedDut for PlannedRouter {
         "namespaces"
     }
 
+    fn place(&self, bed: Box<mpps_record::Bed>) -> mpps_record::Place {
+        mpps_record::Place::Namespaces(bed)
+    }
+
     fn rows(&self, plan: &BedPlan) -> Vec<(&'static str, String)> {
         let name = plan.name.as_deref();
         let (nic, rss) = (plan.nic.name(), plan.rss.name());

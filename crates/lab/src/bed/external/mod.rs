@@ -95,6 +95,10 @@ impl PlannedDut for ExternalPlan {
         "external"
     }
 
+    fn place(&self, bed: Box<mpps_record::Bed>) -> mpps_record::Place {
+        mpps_record::Place::External(bed)
+    }
+
     fn rows(&self, plan: &BedPlan) -> Vec<(&'static str, String)> {
         let [out, back] = [&self.out, &self.back].map(|end| {
             let (tester, device) = (&end.tester, &end.device);
