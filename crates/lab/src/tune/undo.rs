@@ -343,6 +343,8 @@ impl Undo {
         match setting.kind {
             Kind::Ethtool | Kind::Irq => true,
             Kind::Sysfs => name.contains("/queues/") || name.starts_with("devices/system/cpu/"),
+            // No later change moves it.
+            Kind::Sysctl if self.changes.iter().any(|one| one.setting == *setting) => false,
             Kind::Sysctl => {
                 let is_it = |moved: &str| {
                     let ends = moved.split_once('*');
@@ -350,7 +352,8 @@ impl Undo {
                 };
                 // One for all interfaces, or a default, sets that of each.
                 let last = |setting: &Setting| setting.name.rsplit('/').next().map(str::to_owned);
-                let mut ours = self.ours.keys().map(last);
+                let others = self.ours.keys().filter(|one| *one != setting);
+                let mut ours = others.map(last);
                 MOVED.into_iter().any(is_it) || ours.any(|one| one == last(setting))
             }
             Kind::Service => false,
@@ -367,7 +370,7 @@ impl Undo {
                 .into_iter()
                 .flatten()
                 .any(|value| setting.is_same(value, &now));
-            let may_be_moved = !self.is_applied && ours.is_none() && self.may_be_moved(setting);
+            let may_be_moved = !self.is_applied && self.may_be_moved(setting);
             let stays = !is_ours && !may_be_moved && !setting.is_same(&held.value, &now);
             stays.then(|| Held {
                 setting: setting.clone(),
