@@ -11,8 +11,13 @@ use crate::install;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// A release whose kernel can be fetched: its word here, and Debian's name of it.
-const RELEASES: [(&str, &str); 2] = [("debian12", "bookworm"), ("debian13", "trixie")];
+/// A kernel that can be fetched: its word here, Debian's name of the release, and the package that names it. The one of the
+/// cloud is for virtual machines: the same source as the usual one, fewer drivers.
+const RELEASES: [(&str, &str, &str); 3] = [
+    ("debian12", "bookworm", "linux-image-cloud-amd64"),
+    ("debian13", "trixie", "linux-image-cloud-amd64"),
+    ("debian13-amd64", "trixie", "linux-image-amd64"),
+];
 /// CPUs where nobody says how many: as the smallest machine that gives tester and DUT one of their own.
 const CPUS: usize = 2;
 const CPUS_MAX: usize = 16;
@@ -22,6 +27,7 @@ const CPUS_MAX: usize = 16;
 struct Request {
     word: &'static str,
     suite: &'static str,
+    package: &'static str,
     cpus: usize,
     tests: Vec<String>,
     /// Lines for the guest's shell.
@@ -34,7 +40,7 @@ pub fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
     let steps = request.steps();
     install::for_emulation()?;
     let folder = crate::root().join("target/kernel").join(request.word);
-    let kernel = package::fetch(request.suite, &folder)?;
+    let kernel = package::fetch(request.suite, request.package, &folder)?;
     eprintln!(
         "xtask: Linux {} on {} emulated CPUs; minutes to half an hour, and no rate here is a rate",
         kernel.release, request.cpus
@@ -79,10 +85,11 @@ impl Request {
                 word => release = known_release(word)?,
             }
         }
-        let (word, suite) = release;
+        let (word, suite, package) = release;
         let request = Request {
             word,
             suite,
+            package,
             cpus,
             tests: tests.to_vec(),
             commands,
@@ -139,10 +146,10 @@ fn command(word: Option<&String>) -> Result<String, Failure> {
         })
 }
 
-fn known_release(word: &str) -> Result<(&'static str, &'static str), Failure> {
-    let found = RELEASES.iter().find(|(known, _)| *known == word);
+fn known_release(word: &str) -> Result<(&'static str, &'static str, &'static str), Failure> {
+    let found = RELEASES.iter().find(|(known, ..)| *known == word);
     found.copied().ok_or_else(|| {
-        let known = RELEASES.map(|(word, _)| word).join(", ");
+        let known = RELEASES.map(|(word, ..)| word).join(", ");
         Failure::new(format!(
             "kernel: no release '{word}' here; these are: {known}"
         ))
@@ -186,6 +193,8 @@ mod tests {
         let all = request(&["debian13", "--cpus", "4", "--", "bed", "trial"]).expect("a request");
         assert_eq!((all.suite, all.cpus), ("trixie", 4));
         assert_eq!(all.tests, ["bed", "trial"]);
+        let usual = request(&["debian13-amd64"]).expect("a request");
+        assert_eq!(usual.package, "linux-image-amd64");
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub const VERBS: &str = "\
                          rules and the unit tests alone: no rights, no bed, nothing installed, within a minute
   tidy                   check the house rules only
   oracle [SEED]          write the answers that our MLRsearch is held against anew, by its authors' package (PyPI)
-  kernel [debian12|debian13] [--cpus N] [--run LINE]... [-- TEST...]
+  kernel [debian12|debian13|debian13-amd64] [--cpus N] [--run LINE]... [-- TEST...]
                          run the tests that judge a kernel on a Debian release's own, in an emulated machine (no rates);
                          with --run a command in its shell instead, as 'mpps throughput --frame 64'
   dist [--check]         pack the last commit: a Debian package and an archive in target/dist, the same octets each time;

@@ -1,4 +1,5 @@
 //! Starts the emulated machine, shows what it says, and judges it by that.
+use super::quietly;
 use crate::failure::Failure;
 use crate::tally::Reader;
 use std::io::Read;
@@ -14,6 +15,14 @@ const SILENCE: Duration = Duration::from_secs(180);
 /// The guest's sign of life, between and within lines.
 const PULSE: u8 = 0;
 const MEMORY_MIB: &str = "3072";
+const EMULATOR: &str = "qemu-system-x86_64";
+/// NICs have what no veth has: rings, delays of interrupts, pause frames. Two are cabled to each other.
+const NICS: &str = "-netdev hubport,id=one,hubid=0 -device vmxnet3,netdev=one,romfile= \
+                    -netdev hubport,id=other,hubid=0 -device e1000e,netdev=other,romfile= \
+                    -device virtio-net-pci,netdev=queues,mq=on,vectors=6,romfile=";
+/// Only a tap gives a NIC several queues. Without one its wire ends nowhere.
+const TAP: &str = "tap,id=queues,queues=2,script=no,downscript=no,vhost=off";
+const NO_TAP: &str = "hubport,id=queues,hubid=1";
 
 /// How a machine ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,13 +35,14 @@ pub enum End {
 
 /// Boots, and shows what is said. Emulated even where the host could do better: every machine can, and all alike.
 pub fn boot(image: &Path, memory: &Path, cpus: usize, said: &mut Said) -> Result<End, Failure> {
-    let mut child = Command::new("qemu-system-x86_64")
+    let mut child = emulator()
         // A thread for each CPU would be faster. But a CPU may then run into the int3 by which another one patches the
         // kernel's text, and the guest dies (multipath-tcp/mptcp_net-next#471).
         .args(["-accel", "tcg,thread=single", "-cpu", "max"])
         .args(["-smp", &cpus.to_string(), "-m", MEMORY_MIB])
         .args(["-nodefaults", "-display", "none", "-no-reboot"])
         .args(["-serial", "stdio"])
+        .args(NICS.split_whitespace())
         .args(["-append", "console=ttyS0 quiet panic=-1 mitigations=off"])
         .arg("-kernel")
         .arg(image)
@@ -41,7 +51,7 @@ pub fn boot(image: &Path, memory: &Path, cpus: usize, said: &mut Said) -> Result
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|error| Failure::new(format!("start qemu-system-x86_64: {error}")))?;
+        .map_err(|error| Failure::new(format!("start {EMULATOR}: {error}")))?;
     let over = listen(&octets_of(&mut child), said);
     if !over {
         let _gone = child.kill();
@@ -52,6 +62,20 @@ pub fn boot(image: &Path, memory: &Path, cpus: usize, said: &mut Said) -> Result
     } else {
         End::Silent(said.step.take())
     })
+}
+
+/// The emulator, in a network namespace of its own where it may make one: no tap is among the interfaces of this machine.
+fn emulator() -> Command {
+    let own = ["--map-root-user", "--net"];
+    let mut probe = Command::new("unshare");
+    probe.args(own).args(["test", "-c", "/dev/net/tun"]);
+    let has_tap = quietly(&mut probe, "make a network namespace").is_ok();
+    let mut command = Command::new(if has_tap { "unshare" } else { EMULATOR });
+    if has_tap {
+        command.args(own).arg(EMULATOR);
+    }
+    command.args(["-netdev", if has_tap { TAP } else { NO_TAP }]);
+    command
 }
 
 /// What the machine writes, as it comes.

@@ -6,8 +6,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The kernel for virtual machines: the same source as the usual one, fewer drivers.
-const META_PACKAGE: &str = "linux-image-cloud-amd64";
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// What apt is asked of each of this machine's package lists.
 const INDEX: &str = "$(ORIGIN) $(CODENAME) $(REPO_URI)";
@@ -25,15 +23,15 @@ pub struct Kernel {
 }
 
 /// Fetches and unpacks it below `folder`, unless it is there.
-pub fn fetch(suite: &str, folder: &Path) -> Result<Kernel, Failure> {
+pub fn fetch(suite: &str, meta_package: &str, folder: &Path) -> Result<Kernel, Failure> {
     let unpacked = folder.join("unpacked");
     if let Ok(kernel) = found(&unpacked) {
         return Ok(kernel);
     }
     let apt = Apt::with_lists_of(suite, folder)?;
-    let depends = apt.cache(&["depends", META_PACKAGE])?;
+    let depends = apt.cache(&["depends", meta_package])?;
     let package = first_image(&depends)
-        .ok_or_else(|| Failure::new(format!("{META_PACKAGE} of {suite} names no kernel")))?;
+        .ok_or_else(|| Failure::new(format!("{meta_package} of {suite} names no kernel")))?;
     eprintln!("xtask: fetching {package} of {suite}");
     apt.download(&package)?;
     let archive = std::fs::read_dir(folder)
