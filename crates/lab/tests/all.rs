@@ -47,4 +47,5 @@ mod tune;
 mod tune_apply;
 mod tune_each;
 mod tune_machine;
+mod tune_nics;
 mod wreckage;

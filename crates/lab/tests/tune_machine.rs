@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 const TEST: &str = "a_machines_settings_come_back";
 /// Set where the machine is the tests' own.
-const OWN: &str = "MPPS_TEST_MACHINE";
+pub const OWN: &str = "MPPS_TEST_MACHINE";
 const APPLY: &str = "MPPS_TEST_APPLY";
 const PROFILES: [Profile; 2] = [Profile::Router, Profile::Endpoint];
 
-type Values = BTreeMap<String, String>;
+pub type Values = BTreeMap<String, String>;
 
 fn walk(folder: &Path, held: &mut Values) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -52,12 +52,23 @@ fn everything() -> Values {
             let name = format!("{} {}", link.name, feature.name);
             held.insert(name, format!("{feature:?}"));
         }
+        held.extend(by_ethtool(&link.name));
     }
     held
 }
 
+/// What ethtool(8) shows of a link: pause frames, coalescing, rings, channels, features as they were asked for, RSS, EEE.
+fn by_ethtool(link: &str) -> Values {
+    let shown = ["-a", "-c", "-g", "-l", "-k", "-x", "--show-eee"].map(|option| {
+        let output = Command::new("ethtool").args([option, link]).output();
+        let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        (format!("{link} ethtool {option}"), text.expect("ethtool"))
+    });
+    Values::from(shown)
+}
+
 /// What counts or measures, and so moves by itself, though it may stand still for a while.
-const MOVING: [&str; 10] = [
+const MOVING: [&str; 12] = [
     "/stats/",
     "/khugepaged/",
     "/statistics/",
@@ -68,21 +79,26 @@ const MOVING: [&str; 10] = [
     "/random/",
     "_cur_freq",
     "_count",
+    "/carrier_changes",
+    // Which of the CPUs that an interrupt may have.
+    "/effective_affinity",
 ];
 
 /// What is the same whenever it is read while nothing is set.
-fn steady() -> Values {
+pub fn steady() -> Values {
     let mut held = everything();
     let later = everything();
     held.retain(|name, value| {
         let is_count = name.contains("/cpuidle/") && !name.ends_with("/disable");
-        let moves = is_count || MOVING.iter().any(|part| name.contains(part));
+        // The kernel moves the limit of a queue between those that are set.
+        let is_limit = name.ends_with("/byte_queue_limits/limit") || name.ends_with("/inflight");
+        let moves = is_count || is_limit || MOVING.iter().any(|part| name.contains(part));
         !moves && later.get(name) == Some(value)
     });
     held
 }
 
-fn differing(before: &Values) -> Vec<String> {
+pub fn differing(before: &Values) -> Vec<String> {
     let now = everything();
     let other = before
         .iter()

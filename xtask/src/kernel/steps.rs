@@ -61,7 +61,7 @@ const PROFILES: [&str; 2] = [
 
 /// All steps, in their order: each leans on those before it. Not among them: what depends on rates (calibrations
 /// but the planted loss of `kernel_interfaces`, loss patterns, searches), and on CPUs that never stand still (stalls).
-pub const STEPS: [Step; 22] = [
+pub const STEPS: [Step; 23] = [
     step("mpps-ebpf", "programs", ANY, &[]),
     step("mpps-linux", "netns", ANY, &[]),
     step("mpps-linux", "links", ANY, &[]),
@@ -82,6 +82,7 @@ pub const STEPS: [Step; 22] = [
     step("mpps-lab", "fib_host", ANY, &[]),
     step("mpps-lab", "many_cpus", FOUR_OR_MORE, &[]),
     step("mpps-lab", "tune_machine", ANY, &[]),
+    step("mpps-lab", "tune_nics", TWO_OR_MORE, &[]),
     step("mpps-lab", "recover", ANY, &[]),
     step("mpps-lab", "wreckage", ANY, &[]),
 ];
