@@ -39,6 +39,15 @@ pub struct ComparisonLine {
     pub other: Other,
 }
 
+impl ComparisonLine {
+    /// The factors of its variants; `None` where these are no combinations of levels.
+    #[must_use]
+    pub fn factors(&self) -> Option<Factors<'_>> {
+        let names = self.variants.iter().map(|one| one.name.as_str());
+        Factors::from_names(&names.collect::<Vec<_>>())
+    }
+}
+
 /// Factors of a comparison whose variants are all combinations of their levels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Factors<'a> {

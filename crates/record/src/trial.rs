@@ -131,6 +131,16 @@ impl TrialLine {
         lost as f64 / reached.max(1) as f64
     }
 
+    /// Frames/s that reached the DUT's NIC, whatever was planned.
+    #[must_use]
+    pub fn reached_fps(&self) -> f64 {
+        let ledgers = self.directions.iter().map(|way| &way.ledger);
+        let reached: u64 = ledgers
+            .map(|all| all.sent_frames.saturating_sub(all.lost_before_nic_frames))
+            .sum();
+        reached as f64 * 1e9 / self.duration_ns.max(1) as f64
+    }
+
     /// Leaves out what takes memory, and gives back what reading took too much.
     pub(crate) fn leave_out_details(&mut self) {
         for quantiles in [&mut self.lateness, &mut self.latency] {
@@ -198,7 +208,7 @@ pub struct Queries {
 }
 
 /// Frames of one direction. Only those with the trial's tag count.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Direction {
     /// Slots of the schedule.
@@ -232,7 +242,7 @@ pub struct Direction {
 }
 
 /// Where each frame ended. What nobody counted is null.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ledger {
     /// Handed to the sender's port.

@@ -1,12 +1,12 @@
 //! Factorial comparisons: variants that are all combinations of some changes. What each change does, and whether changes
-//! add up.
+//! interact.
 
 mod grid;
 
 pub use grid::{Grid, grids, of_cell};
 
 use crate::number;
-use mpps_record::{ComparisonLine, Factors, Finding, Interval, Run};
+use mpps_record::{ComparisonLine, Factors, Finding, Interval, Run, ToldBy, TrialLine};
 
 /// A router that forwarded more than this share of the load was not overloaded.
 const OVERLOADED: f64 = 0.995;
@@ -20,6 +20,8 @@ pub struct Contrast<'a> {
     pub changes: Vec<&'a str>,
     /// The levels that they are compared with.
     pub against: Vec<&'a str>,
+    /// Whether other factors vary, and it is the mean over their levels.
+    pub is_mean: bool,
     /// The change of the rate, as a share; over all levels of the other factors.
     pub rate_change: Interval<f64>,
     /// Rounds behind it.
@@ -38,28 +40,45 @@ pub fn contrasts<'a>(
     line: &'a ComparisonLine,
     run: &Run,
 ) -> Option<Result<Vec<Contrast<'a>>, String>> {
-    let names: Vec<&str> = line.variants.iter().map(|one| one.name.as_str()).collect();
-    let factors = Factors::from_names(&names)?;
-    let rounds = rounds(line, run);
-    let chosen = choices(&factors);
-    let wrong = WRONG / chosen.len() as f64;
-    let each = chosen.iter();
-    let each = each.map(|chosen| contrast(&factors, chosen, &rounds, line, wrong));
-    Some(each.collect())
+    Some(all_contrasts(line, run, &line.factors()?))
 }
 
-/// The contrast of all changes together, by itself.
+/// The contrast of all changes together, as all contrasts have it.
 ///
 /// # Errors
 /// The variants are no combinations of two levels each, or there are too few rounds.
 pub fn interaction(line: &ComparisonLine, run: &Run) -> Result<Interval<f64>, String> {
-    let names: Vec<&str> = line.variants.iter().map(|one| one.name.as_str()).collect();
-    let factors = Factors::from_names(&names)
-        .filter(|factors| factors.levels.iter().all(|levels| levels.len() == 2))
-        .ok_or("an interaction needs all combinations of changes")?;
-    let all = vec![1; factors.levels.len()];
-    let found = contrast(&factors, &all, &rounds(line, run), line, WRONG)?;
-    Ok(found.rate_change)
+    let factors = line.factors();
+    let factors = factors.ok_or("an interaction needs all combinations of changes")?;
+    if factors.levels.iter().any(|levels| levels.len() > 2) {
+        return Err("an interaction needs two levels of each factor".to_owned());
+    }
+    let all = all_contrasts(line, run, &factors)?;
+    let last = all.last().ok_or("nothing changes")?;
+    Ok(last.rate_change)
+}
+
+fn all_contrasts<'a>(
+    line: &ComparisonLine,
+    run: &Run,
+    factors: &Factors<'a>,
+) -> Result<Vec<Contrast<'a>>, String> {
+    let differences = line
+        .variants
+        .iter()
+        .filter_map(|one| one.difference.as_ref());
+    if differences
+        .clone()
+        .any(|found| found.told_by == ToldBy::Cost)
+    {
+        return Err("the tester reached its limit before the router".to_owned());
+    }
+    let rounds = Rounds::new(line, run);
+    let chosen = choices(factors);
+    let wrong = WRONG / chosen.len() as f64;
+    let each = chosen.iter();
+    let each = each.map(|chosen| contrast(factors, chosen, &rounds, line, wrong));
+    each.collect()
 }
 
 /// A sentence for each contrast of each factorial comparison.
@@ -71,7 +90,9 @@ pub fn sentences(run: &Run) -> Vec<String> {
                 .iter()
                 .map(|one| format!("{frame}, {}", one.in_words()))
                 .collect(),
-            Err(why) => vec![format!("{frame}: whether changes add up: {why}")],
+            Err(why) => vec![format!(
+                "{frame}: it is not known whether changes interact, because {why}"
+            )],
         })
     });
     each.flatten().collect()
@@ -89,22 +110,26 @@ impl Contrast<'_> {
             "{median:+.1} % frames/s ({low:+.1} to {high:+.1} %, {} rounds)",
             self.rounds
         );
+        let others = match self.is_mean {
+            true => " over all levels of the others",
+            false => "",
+        };
         if let ([to], [from]) = (&self.changes[..], &self.against[..]) {
             let found = match self.finding {
                 Finding::Different => "a difference",
                 Finding::NoDifference => "no difference seen",
                 _ => "not decided",
             };
-            return format!("{to} against {from} over all others: {number}: {found}");
+            return format!("{to} against {from}{others}: {number}: {found}");
         }
         let predicted = match self.changes.len() {
             2 => "the two alone predict",
             _ => "fewer of them predict",
         };
-        let (last, others) = self.changes.split_last().unwrap_or((&"", &[]));
-        let changes = format!("{} and {last}", others.join(", "));
+        let (last, first) = self.changes.split_last().unwrap_or((&"", &[]));
+        let changes = format!("{} and {last}", first.join(", "));
         let found = finding_in_words(&self.finding);
-        format!("{changes} together: {number} against what {predicted}: {found}")
+        format!("{changes} together{others}: {number} against what {predicted}: {found}")
     }
 }
 
@@ -127,28 +152,50 @@ fn choices(factors: &Factors<'_>) -> Vec<Vec<usize>> {
     all
 }
 
-/// Logarithms of rates: of each round, of each variant. `None` where a router was not overloaded, or too few windows were
-/// undisturbed.
-fn rounds(line: &ComparisonLine, run: &Run) -> Vec<Vec<Option<f64>>> {
-    let rate = |number: &u32| {
-        let trial = run.trials.iter().find(|trial| trial.trial == *number)?;
-        let fps = trial.forwarded_undisturbed_fps.filter(|fps| *fps > 0.0)?;
+/// Turns of all variants.
+struct Rounds {
+    /// Logarithms of rates: of each round, of each variant. `None` where a router was not overloaded, or too few windows were
+    /// undisturbed.
+    rates: Vec<Vec<Option<f64>>>,
+    /// Rounds in which some router was not overloaded, and none was disturbed.
+    idle: usize,
+}
+
+impl Rounds {
+    fn new(line: &ComparisonLine, run: &Run) -> Self {
+        let trial = |number: &u32| run.trials.iter().find(|trial| trial.trial == *number);
+        let fps = |trial: &TrialLine| trial.forwarded_undisturbed_fps.filter(|fps| *fps > 0.0);
         // A router that took all that was sent could do more.
-        let is_overload =
-            trial.lost_share() > 1.0 - OVERLOADED || fps <= OVERLOADED * trial.offered_fps;
-        is_overload.then(|| fps.ln())
-    };
-    let turns = || line.variants.iter().map(|variant| &variant.overload_trials);
-    let count = turns().map(Vec::len).max().unwrap_or(0);
-    let of_round = |round: usize| turns().map(|turns| rate(turns.get(round)?)).collect();
-    (0..count).map(of_round).collect()
+        let is_overload = |trial: &TrialLine, fps: f64| {
+            trial.lost_share() > 1.0 - OVERLOADED || fps <= OVERLOADED * trial.reached_fps()
+        };
+        let turns = || line.variants.iter().map(|variant| &variant.overload_trials);
+        let count = turns().map(Vec::len).max().unwrap_or(0);
+        let (mut rates, mut idle) = (Vec::new(), 0);
+        for round in 0..count {
+            let trials = turns().map(|turns| {
+                let trial = trial(turns.get(round)?)?;
+                Some((trial, fps(trial)?))
+            });
+            let trials: Vec<Option<(&TrialLine, f64)>> = trials.collect();
+            let rate = |one: &Option<(&TrialLine, f64)>| {
+                let (trial, fps) = (*one)?;
+                is_overload(trial, fps).then(|| fps.ln())
+            };
+            let of_round: Vec<Option<f64>> = trials.iter().map(rate).collect();
+            let is_undisturbed = trials.iter().all(Option::is_some);
+            idle += usize::from(is_undisturbed && of_round.iter().any(Option::is_none));
+            rates.push(of_round);
+        }
+        Self { rates, idle }
+    }
 }
 
 /// A contrast. Variants take turns within a round, so a sum of their logarithms whose weights add up to 0 has no drift.
 fn contrast<'a>(
     factors: &Factors<'a>,
     chosen: &[usize],
-    rounds: &[Vec<Option<f64>>],
+    rounds: &Rounds,
     line: &ComparisonLine,
     wrong: f64,
 ) -> Result<Contrast<'a>, String> {
@@ -171,8 +218,9 @@ fn contrast<'a>(
         let sum: Option<f64> = weighed.map(|(rate, weight)| Some((*rate)? * weight)).sum();
         sum.map(|log| log.exp() - 1.0)
     };
-    let all: Vec<f64> = rounds.iter().filter_map(of_round).collect();
-    let rate_change = interval(all.clone(), wrong)?;
+    let all: Vec<f64> = rounds.rates.iter().filter_map(of_round).collect();
+    let rate_change =
+        interval(all.clone(), wrong).map_err(|needs| lacking(rounds, (all.len(), needs)))?;
     // Two equal set-ups differ by up to so much, because their beds do. Here weights say how much of each bed counts.
     let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
     let alike = line.alike_share * (squares / 2.0).sqrt();
@@ -181,6 +229,7 @@ fn contrast<'a>(
     Ok(Contrast {
         changes: changed().map(|(level, levels)| levels[*level]).collect(),
         against: changed().map(|(_, levels)| levels[0]).collect(),
+        is_mean: chosen.contains(&0),
         rate_change,
         rounds: all.len(),
         finding: match rate_change {
@@ -191,15 +240,22 @@ fn contrast<'a>(
     })
 }
 
-/// The interval of the median, which does not contain it with this probability.
-fn interval(mut all: Vec<f64>, wrong: f64) -> Result<Interval<f64>, String> {
+/// Why there is no interval of so many rounds, where it needs so many.
+fn lacking(rounds: &Rounds, (found, needs): (usize, usize)) -> String {
+    let (all, idle) = (rounds.rates.len(), rounds.idle);
+    let disturbed = all.saturating_sub(found + idle);
+    format!(
+        "only {found} of {all} rounds count, and an interval needs {needs}: {disturbed} were disturbed, and in {idle} a \
+         router was not overloaded; give a longer --budget"
+    )
+}
+
+/// The interval of the median, which does not contain it with this probability; else how many samples it needs.
+fn interval(mut all: Vec<f64>, wrong: f64) -> Result<Interval<f64>, usize> {
     all.sort_by(f64::total_cmp);
     let Some(cut) = cut(all.len(), wrong / 2.0) else {
         let needs = (1..).find(|count| cut(*count, wrong / 2.0).is_some());
-        let (found, needs) = (all.len(), needs.unwrap_or(0));
-        return Err(format!(
-            "{found} undisturbed rounds, and an interval needs {needs}"
-        ));
+        return Err(needs.unwrap_or(0));
     };
     let middle = all.len() / 2;
     Ok(Interval {

@@ -18,8 +18,7 @@ pub struct Grid {
 #[must_use]
 pub fn grids(run: &Run) -> Vec<Grid> {
     let each = run.comparisons.iter().filter_map(|line| {
-        let names: Vec<&str> = line.variants.iter().map(|one| one.name.as_str()).collect();
-        let found = Factors::from_names(&names)?;
+        let found = line.factors()?;
         let level = |name: &&str| Level {
             name: (*name).to_owned(),
             not_run: None,
@@ -106,7 +105,7 @@ fn grid<'a>(
 fn verdict(line: &ComparisonLine, run: &Run) -> String {
     let found = match contrasts(line, run) {
         None => return "one factor alone changes here, so no interaction is told".to_owned(),
-        Some(Err(why)) => return why,
+        Some(Err(why)) => return format!("not known, because {why}"),
         Some(Ok(found)) => found,
     };
     let of_several = found.iter().filter(|one| one.changes.len() > 1);

@@ -1,6 +1,8 @@
 use super::*;
 use crate::{Gathered, markdown, page};
-use mpps_record::{CampaignLine, CellLine, Factor, Level, TrialLine, Variant};
+use mpps_record::{
+    CampaignLine, CellLine, Difference, Direction, Factor, Level, TrialLine, Variant,
+};
 
 /// A run of so many rounds whose variants have these names and rates, with a drift from round to round.
 fn run(variants: &[(&str, f64)], rounds: u32) -> Run {
@@ -26,8 +28,10 @@ fn run(variants: &[(&str, f64)], rounds: u32) -> Run {
             run.trials.push(TrialLine {
                 trial,
                 forwarded_undisturbed_fps: Some(rate * (1.0 - 0.01 * f64::from(round))),
-                // A sender that backs off offers little more than is forwarded.
-                offered_fps: 1.02 * rate,
+                // It was planned to send more than the sender did, which backs off.
+                offered_fps: 1.1 * rate,
+                duration_ns: 1_000_000_000_000,
+                directions: vec![sent(1_020.0 * rate)],
                 ..TrialLine::default()
             });
             variant.overload_trials.push(trial);
@@ -73,6 +77,13 @@ fn three_changes(pair: f64, three: f64) -> Run {
     run(&variants, 12)
 }
 
+/// So many frames reached the router.
+fn sent(frames: f64) -> Direction {
+    let mut way = Direction::default();
+    way.ledger.sent_frames = frames as u64;
+    way
+}
+
 fn all_of(run: &Run) -> Vec<Contrast<'_>> {
     let found = contrasts(&run.comparisons[0], run).expect("a factorial comparison");
     found.expect("rounds enough")
@@ -106,8 +117,8 @@ fn a_planted_interaction_is_found() {
     assert!((value.median + 0.2).abs() < 1e-9, "{value:?}");
     assert!(value.low <= value.median && value.high < -0.19, "{value:?}");
     let wanted = [
-        "64 B, a against off over all others: -55.3 % frames/s (-55.3 to -55.3 %, 11 rounds): a difference",
-        "64 B, b against off over all others: -28.4 % frames/s (-28.4 to -28.4 %, 11 rounds): a difference",
+        "64 B, a against off over all levels of the others: -55.3 % frames/s (-55.3 to -55.3 %, 11 rounds): a difference",
+        "64 B, b against off over all levels of the others: -28.4 % frames/s (-28.4 to -28.4 %, 11 rounds): a difference",
         "64 B, a and b together: -20.0 % frames/s (-20.0 to -20.0 %, 11 rounds) against what the two alone predict: an interaction",
     ];
     assert_eq!(sentences(&run), wanted);
@@ -312,20 +323,36 @@ fn three_levels_have_a_contrast_each() {
     assert_eq!(last(0).changes, ["8", "y"]);
     assert!((last(0).rate_change.median + 0.25).abs() < 1e-9);
     let why = of_first(&run).expect_err("three levels");
-    assert_eq!(why, "an interaction needs all combinations of changes");
+    assert_eq!(why, "an interaction needs two levels of each factor");
 }
 
 #[test]
 fn too_few_rounds_and_other_comparisons_say_so() {
     let few = of_first(&two_changes([1.0; 4], 5)).expect_err("5 rounds");
-    assert_eq!(few, "5 undisturbed rounds, and an interval needs 6");
-    let mut idle = two_changes([1.0; 4], 6);
-    idle.trials[0].offered_fps = 1.0;
-    let few = of_first(&idle).expect_err("one router was not overloaded");
-    assert_eq!(few, "5 undisturbed rounds, and an interval needs 6");
-    // Three intervals that hold together need more.
+    let why = |found: u32, all: u32, [disturbed, idle]: [u32; 2]| {
+        format!(
+            "only {found} of {all} rounds count, and an interval needs 7: {disturbed} were disturbed, and in {idle} a router \
+             was not overloaded; give a longer --budget"
+        )
+    };
+    assert_eq!(few, why(5, 5, [0, 0]));
+    let mut idle = two_changes([1.0; 4], 8);
+    idle.trials[0].directions = vec![sent(1_000.0)];
+    idle.trials[5].forwarded_undisturbed_fps = None;
+    let few = of_first(&idle).expect_err("a router was not overloaded, another one disturbed");
+    assert_eq!(few, why(6, 8, [1, 1]));
+    let mut capped = two_changes([1.0; 4], 12);
+    capped.comparisons[0].variants[3].difference = Some(Difference {
+        told_by: ToldBy::Cost,
+        ..Difference::default()
+    });
+    let limited = of_first(&capped).expect_err("the tester's own rates");
+    assert_eq!(limited, "the tester reached its limit before the router");
     let told = sentences(&two_changes([1.0; 4], 6));
-    let wanted = "64 B: whether changes add up: 6 undisturbed rounds, and an interval needs 7";
+    let wanted = format!(
+        "64 B: it is not known whether changes interact, because {}",
+        why(6, 6, [0, 0])
+    );
     assert_eq!(told, [wanted]);
     let mut three = two_changes([1.0; 4], 6);
     three.comparisons[0].variants.pop();

@@ -20,10 +20,13 @@ fn compared() -> Run {
     ];
     for (place, (name, fps)) in (0..).zip(all) {
         let overload_trials: Vec<u32> = (0..8).map(|round| 4 * round + place).collect();
+        let mut way = mpps_record::Direction::default();
+        way.ledger.sent_frames = (1_020.0 * fps) as u64;
         let trial = |trial: &u32| TrialLine {
             trial: *trial,
+            duration_ns: 1_000_000_000_000,
             forwarded_undisturbed_fps: Some(fps),
-            offered_fps: 1.1 * fps,
+            directions: vec![way.clone()],
             ..TrialLine::default()
         };
         run.trials.extend(overload_trials.iter().map(trial));
