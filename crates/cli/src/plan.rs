@@ -1,5 +1,5 @@
-//! Arguments as typed become a plan as meant. Every check that needs no system is here, so that bad
-//! input is refused before anything is touched; `--dry-run` prints what comes out.
+//! What several verbs share of making a plan of typed arguments, and the plans of compare, explain and tune measure. Bad input is
+//! refused before anything is touched; `--dry-run` prints what comes out.
 
 mod compare;
 mod destinations;

@@ -1,4 +1,4 @@
-//! Arguments as typed: one file a verb. What they mean is for `plan` to say.
+//! Arguments as typed: one file a verb. `verbs` says what they mean.
 
 #[cfg(feature = "measure")]
 mod back_to_back;
@@ -146,7 +146,8 @@ const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met o
 const EXIT_CODES_SHORT: &str = "Exit codes: 0 measured, 1 not as expected, 2 failed, 3 not restored, 4 no answer, 130 interrupted";
 
 /// Every verb, a row each: its help, the feature that it needs, its flags, the function of `verbs` that runs it, and its name
-/// as a cell of a campaign, whose plan `cell` beside that function makes. The macro `then` gets all rows.
+/// as a cell of a campaign, whose plan `cell` beside that function makes. The macro `then` gets all rows. Three macros take
+/// them: below, in `main.rs` and in `verbs/campaign.rs`.
 macro_rules! each_verb {
     ($then:ident) => {
         $then! {
@@ -186,8 +187,8 @@ macro_rules! each_verb {
             "measure" FibScale(Box<FibScaleArgs>) fib_scale::run, cell "fib-scale";
             /// Compare set-ups of the router that take turns on one machine, or two records
             ///
-            /// Each set-up has a bed of its own. All beds stand at once, on the same CPUs. The result says for each set-up what
-            /// a frame costs more or less than in the first one. It also says how many frames per second that means.
+            /// Each set-up has a bed of its own. All beds stand at once, with the same CPUs of the tester. The result says for each
+            /// set-up what a frame costs more or less than in the first one. It also says how many frames per second that means.
             Compare(Box<CompareArgs>) compare::run, cell "compare";
             /// Run a published study, or your own plan of many runs, into one record
             "measure" Campaign(CampaignArgs) campaign::run;

@@ -3,13 +3,14 @@
 
 use super::begin::check_folder;
 use super::contract::CellPlan;
-use crate::args::{CampaignArgs, CampaignVerb, RunCampaignArgs, Verb, each_verb};
+use crate::args::{CampaignArgs, CampaignVerb, Cli, RunCampaignArgs, Verb, each_verb};
 use crate::campaign::{Begun, Campaign, Cell, Ready, SHIPPED, begun, check};
 use crate::exit::Exit;
 use crate::record::{Clock, Record, sha256};
 use crate::scratch::Scratch;
 use crate::terminal;
 use anyhow::{Context, Result, bail};
+use clap::CommandFactory;
 use mpps_lab::clock::monotonic_ns;
 use mpps_lab::one_run::OnlyRun;
 use mpps_lab::{facts, interrupt, program};
@@ -37,6 +38,14 @@ macro_rules! plan_cells {
     };
 }
 each_verb!(plan_cells);
+
+/// Whether a verb of a cell draws a plot.
+fn has_plot(cell: &str) -> bool {
+    let all = Cli::command();
+    let mut words = cell.split(' ');
+    let verb = words.try_fold(&all, |command, word| command.find_subcommand(word));
+    verb.is_some_and(|verb| verb.get_arguments().any(|one| one.get_id() == "plot"))
+}
 
 /// A cell with what it runs, or why it does not.
 type Checked<'a> = (&'a Cell, Result<Ready, String>);
@@ -193,7 +202,7 @@ impl Running<'_> {
         command.args(&ready.arguments).args(["--quiet", "--record"]);
         command.arg(&path).stdin(Stdio::null());
         command.stdout(Stdio::null()).stderr(stderr);
-        if ["loss", "fib-scale", "tune measure"].contains(&cell.verb()) {
+        if has_plot(cell.verb()) {
             // Beside the record each plot would take the place of the one before.
             command.arg("--plot").arg(self.scratch.path("plot.svg"));
         }

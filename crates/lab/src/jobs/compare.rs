@@ -1,5 +1,5 @@
-//! Which of two set-ups forwards more, and what a frame costs in each: a bed for each of them, all on the same CPUs and
-//! standing at once. They take turns with the traffic, A B B A, so that what the machine does meets all of them.
+//! Which of two set-ups forwards more, and what a frame costs in each: a bed for each of them. All stand at once, with the
+//! same CPUs of the tester. They take turns with the traffic, A B B A, so that what the machine does meets all of them.
 
 mod line;
 

@@ -59,7 +59,9 @@ pub(super) fn in_words(
                 "The router's CPU is the limit".to_owned()
                     + &locked(load, evidence).unwrap_or_default()
             }),
-        LimitedBy::Tester => "The tester is the limit: the router forwarded all of it".to_owned(),
+        LimitedBy::Tester => {
+            "The tester is the limit: the router forwarded all that was sent".to_owned()
+        }
         LimitedBy::SharedCpu => "A CPU that router and tester share is the limit".to_owned(),
         _ => unknown(load, evidence),
     };
@@ -98,13 +100,13 @@ fn own_drops(load: &ProfiledLoad, evidence: &Evidence) -> Option<String> {
     let reason = most.reason.as_deref().unwrap_or_default();
     let are_limit = share(&evidence.drops, true) > DROPS_INSIDE * taken
         || (load.busy_share < BUSY && own > ring);
-    let (who, its) = match reason.starts_with(QDISC) {
-        true => ("queueing discipline of the outgoing port is", "The router"),
-        false => ("router's own drops are", "It"),
+    let who = match reason.starts_with(QDISC) {
+        true => "queueing discipline of the outgoing port is",
+        false => "router's own drops are",
     };
     are_limit.then(|| {
         format!(
-            "The {who} the limit. {its} dropped {own} frames itself, most of them as {reason}, and its ring {ring}"
+            "The {who} the limit. The router dropped {own} frames itself, most of them as {reason}, and its ring {ring}"
         )
     })
 }
@@ -269,7 +271,7 @@ mod tests {
         };
         assert_eq!(
             told(&load, &evidence, LimitedBy::Dut),
-            "The router's own drops are the limit. It dropped 1000 frames itself, most of them as NETFILTER_DROP, and its ring 900"
+            "The router's own drops are the limit. The router dropped 1000 frames itself, most of them as NETFILTER_DROP, and its ring 900"
         );
         evidence.drops[0] = drops("router", 4);
         load.busy_share = 0.96;
