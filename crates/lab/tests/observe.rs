@@ -6,7 +6,7 @@ use mpps_lab::bed::Bed;
 use mpps_lab::observe::{CpuSet, Observer};
 use mpps_lab::traffic::{ReceiverPlace, Traffic};
 use mpps_lab::trial;
-use mpps_linux::cpu;
+use mpps_linux::{cpu, task};
 use mpps_method::Span;
 use mpps_record::{ProfileLine, Watched};
 use std::process::{Child, Command};
@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 const TRIES: u32 = 3;
 /// A test fails after so long.
 const DEADLINE: Duration = Duration::from_secs(30);
+/// A task has a CPU for so long in a look.
+const SPINS_NS: u64 = 100_000_000;
 
 fn look(cpu: usize, time: Span, goes_on: &mut dyn FnMut() -> bool) -> ProfileLine {
     let observer = Observer::new(&CpuSet::single(cpu)).unwrap_or_else(|error| panic!("{error}"));
@@ -126,6 +128,12 @@ impl Spinning {
         cpu::pin_task(pid, &CpuSet::single(on)).expect("pin");
         Self(child)
     }
+
+    /// Its time on a CPU so far.
+    fn run_ns(&self) -> u64 {
+        let pid = i32::try_from(self.0.id()).expect("a pid");
+        task::schedstat(pid).expect("its run time").run_ns
+    }
 }
 
 impl Drop for Spinning {
@@ -143,14 +151,19 @@ fn a_task_that_ends_meanwhile_is_told() {
     }
     let on = support::plan().cpus.dut[0];
     let mut spinning = Some(Spinning::start(on));
-    let mut asked = 0;
-    let line = look(on, Span::from_millis(600), &mut || {
-        asked += 1;
-        if asked == 15 {
-            spinning = None;
+    let (mut before_ns, mut asked_after) = (None, 0);
+    let at_most = Span::from_secs_f64(DEADLINE.as_secs_f64());
+    let line = look(on, at_most, &mut || {
+        if let Some(one) = &spinning {
+            let run_ns = one.run_ns();
+            if run_ns - *before_ns.get_or_insert(run_ns) > SPINS_NS {
+                spinning = None;
+            }
         }
-        true
+        asked_after += u32::from(spinning.is_none());
+        asked_after < 5
     });
+    assert!(spinning.is_none(), "it never had the CPU");
     let (tasks, cpu) = (&watched(&line).tasks, &watched(&line).cpus[0]);
     let ended = tasks
         .iter()

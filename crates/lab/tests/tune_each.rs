@@ -3,6 +3,7 @@
 
 use crate::host::alone;
 use crate::support;
+use crate::support::values::others;
 use crate::tune_apply::{NETNS, apply, differing, everything, ip, raise};
 use mpps_lab::facts::Root;
 use mpps_lab::tune::{self, Applying, Machine, Place, Plan, Planned, Site, places};
@@ -18,37 +19,13 @@ fn is_of_namespace(row: &Row) -> bool {
     matches!(row.scope, Scope::Namespace | Scope::Interface)
 }
 
-/// Values that a place may take beside its own: levels, advice, the other of two, and a number near its last one.
-fn others(row: &Row, place: usize, now: &str) -> Vec<String> {
-    let levels = row.levels().into_iter();
-    let advised = [Profile::Router, Profile::Endpoint]
-        .into_iter()
-        .flat_map(|profile| {
-            let values = &row.advice(profile).values;
-            values.get(place).or(values.first()).copied()
-        });
-    let advised = advised.map(|value| value.trim_start_matches(">="));
-    let flipped = [("0", "1"), ("1", "0"), ("on", "off"), ("off", "on")];
-    let flipped = flipped
-        .into_iter()
-        .filter(|(one, _)| *one == now)
-        .map(|(_, other)| other);
-    let mut values: Vec<String> = flipped
-        .chain(levels)
-        .chain(advised)
-        .map(str::to_owned)
-        .collect();
-    let mut words: Vec<String> = now.split_whitespace().map(str::to_owned).collect();
-    if let Some(last) = words.last_mut()
-        && let Ok(number) = last.parse::<i64>()
-    {
-        let near = [number - 1, number + 1, number * 2, number / 2];
-        for near in near {
-            *words.last_mut().expect("a word") = near.to_string();
-            values.push(words.join(" "));
-        }
-    }
-    values
+/// What the profiles advise for a place of a row.
+fn advised(row: &Row, place: usize) -> impl Iterator<Item = &'static str> {
+    let profiles = [Profile::Router, Profile::Endpoint].into_iter();
+    profiles.flat_map(move |profile| {
+        let values = &row.advice(profile).values;
+        values.get(place).or(values.first()).copied()
+    })
 }
 
 /// Of a row of whose places none has another value that this test knows.
@@ -130,8 +107,7 @@ fn there_and_back(
     let (mut set, mut refused) = (0, None);
     for turn in 0.. {
         let value = |one: &Writable| {
-            let mut values = others(row, one.template, &one.now);
-            values.retain(|value| !one.setting.is_same(value, &one.now));
+            let values = others(row, &one.setting, &one.now, advised(row, one.template));
             values.into_iter().nth(turn)
         };
         let with = open.into_iter().filter_map(|one| Some((value(&one)?, one)));
@@ -193,11 +169,15 @@ fn each_row_of_a_namespace_comes_back_alone() {
         for row in CATALOGUE.iter().filter(|row| is_of_namespace(row)) {
             let found = writable(row, root, &machine);
             let found = found.map(|open| there_and_back((&site, &machine), row, open, &before));
-            match found {
-                Ok((0, refused)) => untried.insert(row.id, refused.unwrap_or(NO_VALUE.to_owned())),
-                Ok(_) => tried.insert(row.id).then(String::new),
-                Err(why) => untried.insert(row.id, why),
-            };
+            let found = found.and_then(|(set, refused)| match set {
+                0 => Err(refused.unwrap_or(NO_VALUE.to_owned())),
+                _ => Ok(()),
+            });
+            if let Err(why) = found {
+                untried.insert(row.id, why);
+            } else {
+                tried.insert(row.id);
+            }
         }
         (tried, untried)
     });

@@ -4,6 +4,7 @@
 
 use crate::host::{again, alone};
 use crate::support;
+use crate::support::values::others;
 use crate::tune_apply::apply;
 use crate::tune_machine::{OWN, Values, differing, steady};
 use mpps_lab::clock;
@@ -14,7 +15,9 @@ use mpps_linux::{ethtool, links};
 use mpps_method::tune::Profile;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::os::unix::process::ExitStatusExt;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::process::{ExitStatusExt, parent_id};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -59,7 +62,7 @@ fn settle(nics: &[String]) {
     );
 }
 
-/// Values beside the one that is there, levels of a row, and what a profile advises. A driver refuses some of them.
+/// The places of a NIC that can be set. A driver refuses some of their values.
 fn choices(site: &Site, nic: &str) -> Vec<Choice> {
     let standings = site.run(|root| {
         let machine = site.machine(root, &[nic.to_owned()]).expect("a machine");
@@ -75,14 +78,8 @@ fn choices(site: &Site, nic: &str) -> Vec<Choice> {
                 continue;
             };
             let advised = [&seen.advised, &other.advised].into_iter().flatten();
-            let advised = advised.map(|value| value.trim_start_matches(">=").to_owned());
-            let levels = one.row.levels().into_iter().map(str::to_owned);
-            let mut values: Vec<String> =
-                near(now).into_iter().chain(levels).chain(advised).collect();
-            let mut known = BTreeSet::new();
-            values.retain(|value| {
-                is_value(value) && !setting.is_same(value, now) && known.insert(value.clone())
-            });
+            let mut values = others(one.row, &setting, now, advised.map(String::as_str));
+            values.retain(|value| is_value(value));
             values.truncate(TURNS);
             // A veth has the sysctls too.
             let is_of_nic = seen.place.interface.as_deref() == Some(nic);
@@ -103,23 +100,6 @@ fn choices(site: &Site, nic: &str) -> Vec<Choice> {
 /// Levels of a bed, and of interrupts, are words for some values.
 fn is_value(level: &str) -> bool {
     matches!(level, "on" | "off") || level.starts_with(|first: char| first.is_ascii_digit())
-}
-
-/// The other of two, another CPU of two, half of a number.
-fn near(now: &str) -> Option<String> {
-    let other = match now {
-        "on" => "off",
-        "off" => "on",
-        "0" | "0-1" => "1",
-        "1" => "0",
-        number => {
-            return number
-                .parse::<u64>()
-                .ok()
-                .map(|number| (number / 2).to_string());
-        }
-    };
-    Some(other.to_owned())
 }
 
 /// Each of these places with its value of this turn.
@@ -197,13 +177,28 @@ fn a_nics_settings_come_back() {
     }
 }
 
-/// What it took is told where nobody catches the output.
+/// Prints how far the test is. The process that runs it apart keeps its output until it ends, and shows it only if it failed.
+/// The stderr of that process gets the line too, so that a run that is killed has shown it.
+fn progress(line: &str) {
+    println!("{line}");
+    let above = File::options()
+        .append(true)
+        .open(format!("/proc/{}/fd/2", parent_id()));
+    if let Ok(mut above) = above {
+        writeln!(above, "{line}").expect("stderr");
+    }
+}
+
 fn each_row_and_all(site: &Site, nics: &[String], nic: &str) {
     let before = steady();
     let all = choices(site, nic);
     let ids: BTreeSet<&str> = all.iter().map(|one| one.id).collect();
     let (mut made, mut rows, mut refused) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    for id in ids {
+    for (place, id) in ids.iter().copied().enumerate() {
+        progress(&format!(
+            "{nic}: {id}, {place} of {} rows before it",
+            ids.len()
+        ));
         for turn in 0..TURNS {
             let of_turn = |one: &&Choice| one.id == id && turn < one.values.len();
             let plan = plan(all.iter().filter(of_turn), turn);
@@ -216,6 +211,7 @@ fn each_row_and_all(site: &Site, nics: &[String], nic: &str) {
             refused.extend(was_refused);
         }
     }
+    progress(&format!("{nic}: all together, then killed"));
     let (together, _) = there_and_back(site, nics, &plan(&all, 0), &before);
     let mut kills = 0;
     for step in (2..all.len() + 2).step_by(STRIDE) {
@@ -228,7 +224,9 @@ fn each_row_and_all(site: &Site, nics: &[String], nic: &str) {
     }
     let driver = ethtool::driver(nic).expect("a driver").name;
     let counts = [made.len(), rows.len(), together.len(), kills];
-    println!("{driver}: settings, rows, settings together, kills: {counts:?}");
+    progress(&format!(
+        "{driver}: settings, rows, settings together, kills: {counts:?}"
+    ));
     println!("{driver} took {made:?}, refused {refused:?}");
     assert!(rows.len() > 5 && kills > 1, "{counts:?}");
 }

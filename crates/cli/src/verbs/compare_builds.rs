@@ -16,7 +16,7 @@ use build::{Build, Found};
 use mpps_lab::clock::Deadline;
 use mpps_lab::jobs::ResultObserver;
 use mpps_lab::jobs::compare::Outcome;
-use mpps_lab::jobs::turns::{self, First, TakesTurns, Turned};
+use mpps_lab::jobs::turns::{self, First, Progress, TakesTurns};
 use mpps_method::Rate;
 use mpps_method::compare::{Turn, rate};
 
@@ -45,7 +45,9 @@ pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
     };
     let measure = turns::find_rates(&mut builds, &mut beside)?;
     ensure!(
-        builds.iter().all(|build| build.turned.forwards.most > 0.0),
+        builds
+            .iter()
+            .all(|build| build.progress.forwards.most > 0.0),
         "no trial of a build counts, so there is nothing to compare (the machine disturbed them, or nothing was forwarded)"
     );
     ensure!(
@@ -56,10 +58,10 @@ pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
     let rule = plan.how.rule(measure, have_routes);
     let until = (Deadline::after(Some(plan.how.budget)), false);
     let (fixed, ended) = turns::compare(&mut builds, rule, until, &mut beside);
-    let turned = builds.iter_mut();
-    let turned = turned.map(|build| std::mem::take(&mut build.turned).end());
+    let variants = builds.iter_mut();
+    let variants = variants.map(|build| std::mem::take(&mut build.progress).end());
     let outcome = Outcome {
-        variants: turned.collect(),
+        variants: variants.collect(),
         rule,
         fixed,
         receiver: None,
@@ -96,8 +98,8 @@ impl TakesTurns<Beside<'_>> for Build<'_> {
     type Error = Error;
     const FIRST_TRIALS: (u32, u32) = (2, 4);
 
-    fn turned(&mut self) -> &mut Turned {
-        &mut self.turned
+    fn progress(&mut self) -> &mut Progress {
+        &mut self.progress
     }
 
     fn first(&mut self, load: Option<Rate>, beside: &mut Beside<'_>) -> Result<First> {
@@ -111,7 +113,7 @@ impl TakesTurns<Beside<'_>> for Build<'_> {
     }
 
     fn turn(&mut self, fixed: Rate, beside: &mut Beside<'_>) -> Result<(Turn, [u32; 2])> {
-        let loads = [self.turned.forwards.overload(), fixed].map(words);
+        let loads = [self.progress.forwards.overload(), fixed].map(words);
         let found: Result<[Found; 2], _> = beside.run(self, &loads)?.try_into();
         let [overload, fixed] =
             found.map_err(|_| Error::msg("a build measured one load of two"))?;
@@ -145,7 +147,7 @@ impl Beside<'_> {
         });
         let each: Vec<String> = each.collect();
         self.recorder
-            .step(&format!("{}: {}", build.turned.name, each.join(", ")));
+            .step(&format!("{}: {}", build.progress.name, each.join(", ")));
         Ok(found)
     }
 }

@@ -4,7 +4,7 @@
 mod line;
 
 use super::throughput::{self, first_burst};
-use super::turns::{self, First, TakesTurns, Turned};
+use super::turns::{self, First, Progress, TakesTurns};
 use super::{JobError, Judged, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
@@ -119,7 +119,7 @@ pub struct Outcome {
 
 /// A variant under way.
 pub(super) struct Standing<'bed> {
-    pub(super) turned: Turned,
+    pub(super) progress: Progress,
     pub(super) tester: Tester<'bed>,
     /// As much as the sender can, frames/s.
     sends: Rate,
@@ -139,12 +139,12 @@ impl TakesTurns<Trials<'_>> for Standing<'_> {
     type Error = JobError;
     const FIRST_TRIALS: (u32, u32) = (3, 10);
 
-    fn turned(&mut self) -> &mut Turned {
-        &mut self.turned
+    fn progress(&mut self) -> &mut Progress {
+        &mut self.progress
     }
 
     fn first(&mut self, load: Option<Rate>, trials: &mut Trials<'_>) -> Result<First, JobError> {
-        trials.turn_of(&self.turned.name);
+        trials.turn_of(&self.progress.name);
         let trial = match load {
             None => burst(&mut self.tester, self.sends, Phase::Overload, trials)?,
             Some(load) => run_at_overload(&mut self.tester, load, Phase::Overload, trials)?,
@@ -162,7 +162,7 @@ impl TakesTurns<Trials<'_>> for Standing<'_> {
     }
 
     fn turn(&mut self, fixed: Rate, trials: &mut Trials<'_>) -> Result<(Turn, [u32; 2]), JobError> {
-        let Turned { name, forwards, .. } = &self.turned;
+        let Progress { name, forwards, .. } = &self.progress;
         let (at_overload, overload) = overload(&mut self.tester, name, forwards.most, trials)?;
         let offer = Offer::new(fixed, TRIAL);
         let trial = trial::run(&mut self.tester, &offer)?;
@@ -230,7 +230,7 @@ pub fn measure(
         set_up: variant.tester.bed.set_up_script(),
         replayed: (variant.tester.traffic.route_changes.as_deref()).map(replayed_file),
         route_changes: variant.route_changes,
-        ..variant.turned.end()
+        ..variant.progress.end()
     };
     Ok(Outcome {
         variants: standing.into_iter().map(measured).collect(),
@@ -251,7 +251,7 @@ pub(super) fn raise<'bed>(
     for Variant { name, bed, traffic } in variants {
         let (tester, sends) = throughput::raise(bed, traffic, frames_max, receiver, first_burst)?;
         standing.push(Standing {
-            turned: Turned::new(name),
+            progress: Progress::new(name),
             tester,
             sends,
             route_changes: None,

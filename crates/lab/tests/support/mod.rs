@@ -5,6 +5,7 @@ pub mod printed;
 #[path = "../../../wire/src/template/tests/test_frame.rs"]
 pub mod test_frame;
 pub mod trials;
+pub mod values;
 
 use mpps_lab::bed::Port;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Side};

@@ -6,7 +6,7 @@ use crate::record::sha256;
 use crate::recorder::Recorder;
 use crate::scratch::Scratch;
 use anyhow::{Context, Result, bail, ensure};
-use mpps_lab::jobs::turns::Turned;
+use mpps_lab::jobs::turns::Progress;
 use mpps_lab::line::block_of_line;
 use mpps_lab::{interrupt, program};
 use mpps_method::saturation::Block;
@@ -23,7 +23,7 @@ const TRIALS: [&str; 5] = ["--time=350ms", "--no-wire", "--share", "--quiet", "-
 
 /// One build under way.
 pub(super) struct Build<'a> {
-    pub(super) turned: Turned,
+    pub(super) progress: Progress,
     plan: &'a BinaryPlan,
     /// The flag that names it.
     flag: &'static str,
@@ -49,7 +49,7 @@ impl<'a> Build<'a> {
     pub(super) fn new(variant: &'a VariantPlan, flag: &'static str) -> Option<Self> {
         let plan = variant.binary.as_ref()?;
         Some(Self {
-            turned: Turned::new(&variant.name),
+            progress: Progress::new(&variant.name),
             plan,
             flag,
             receiver: None,
@@ -143,7 +143,7 @@ impl<'a> Build<'a> {
             if let Some(made) = &line.route_changes {
                 self.route_changes.get_or_insert_default().add(made);
             }
-            let number = recorder.write_trial_of(&self.turned.name, line.clone())?;
+            let number = recorder.write_trial_of(&self.progress.name, line.clone())?;
             numbers.push((line.trial, number));
         }
         let mut all_found = Vec::new();

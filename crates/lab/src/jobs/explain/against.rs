@@ -101,10 +101,12 @@ fn measure_both(
     };
     let mut paired = Paired::new(look, Comparison::new(rule));
     let ended = paired.take(plan.pairs, |paired, order| {
-        share_loads(standing.iter_mut().map(|one| &mut one.turned.forwards));
+        share_loads(standing.iter_mut().map(|one| &mut one.progress.forwards));
         let both = order.both(|at| {
-            let Standing { turned, tester, .. } = &mut standing[at];
-            let turn = (&*turned.name, &mut turned.forwards);
+            let Standing {
+                progress, tester, ..
+            } = &mut standing[at];
+            let turn = (&*progress.name, &mut progress.forwards);
             paired.trial(tester, turn, plan.time, trials)
         });
         both.map(Some)

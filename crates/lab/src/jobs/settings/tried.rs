@@ -4,7 +4,7 @@ use super::{FIRST_TRIALS, Job, Recorded, stays};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
 use crate::jobs::explain::by_stage::{self, Levels};
-use crate::jobs::turns::{Forwards, Rounds, Turned, find_rates, share_loads};
+use crate::jobs::turns::{Forwards, Progress, Rounds, find_rates, share_loads};
 use crate::line::difference;
 use crate::tune::toggle::{Level, PLACEBO, Toggle};
 use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule, Turn};
@@ -147,12 +147,12 @@ impl<'bed> Tried<'bed> {
             let Some(one) = job.standing.get_mut(tried.bed(at)) else {
                 return Ok(());
             };
-            one.turned = Turned::new(&first[at]);
+            one.progress = Progress::new(&first[at]);
             // Where the tester ends first at one level, the rates say nothing of the other either.
             if find_rates(from_mut(one), &mut job.trials)? == Measure::Cost {
                 tried.measure = Measure::Cost;
             }
-            tried.forwards[at] = one.turned.forwards;
+            tried.forwards[at] = one.progress.forwards;
             one.tester.forwards_at_most = Some(Rate::from_fps(tried.forwards[at].most));
             Ok(())
         })
