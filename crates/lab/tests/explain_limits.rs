@@ -157,7 +157,7 @@ fn a_slow_tester_is_the_limit() {
         port: PortKind::AfPacket,
         ..support::traffic()
     };
-    let tester = "The tester is the limit: the router forwarded all of it";
+    let tester = "The tester is the limit: the router forwarded all that was sent";
     let limit = (LimitedBy::Tester, tester);
     let Some(line) = limited(&support::bed(), &traffic, TESTER, limit) else {
         return;
@@ -182,7 +182,7 @@ fn a_policer_is_the_limit() {
     if !sets(&bed, &support::forward_rule(rule)) {
         support::skip!("nft with limits in the forward hook");
     }
-    let own = "The router's own drops are the limit. It dropped ";
+    let own = "The router's own drops are the limit. The router dropped ";
     let limit = (LimitedBy::Dut, own);
     let Some(line) = limited(&bed, &support::traffic(), ROUTER, limit) else {
         return;

@@ -15,7 +15,7 @@ pub use crate::window::{Busy, Window, ns_per_frame};
 use crate::window::{WINDOWS_MIN, undisturbed};
 
 /// A DUT that forwards more than this share of what was sent was not overloaded. A sender that backs off loses little more.
-const OVERLOADED: f64 = 0.995;
+pub const OVERLOADED: f64 = 0.995;
 /// Windows that each trial of a pair needs in a state.
 pub const PAIR_WINDOWS_MIN: usize = 6;
 /// Blocks needed for an interval over their medians. Fewer say nothing of how far trials lie apart.

@@ -198,12 +198,7 @@ impl Explainer<'_> {
             evidence.locks_in = limit::most_locked(&line.stacks, by_cycles);
         }
         let evidence = line.evidence.as_ref();
-        line.limit_text = Some(limit::in_words(
-            &saturated.load,
-            evidence,
-            is_split,
-            limited_by,
-        ));
+        line.limit_text = Some(limit::in_words(&saturated, evidence, is_split, limited_by));
         let overload = load::forwards_alike(&self.at_most, &saturated.load);
         match self.model(turns, is_cpu, (&mut saturated, &mut lower), trials)? {
             Ok(model) => line.model = Some(model),

@@ -147,7 +147,7 @@ impl Turns<'_> {
         let line = ProfileLine {
             receiver: Some(tester.traffic.receiver.into()),
             limited_by: Some(line::limited_by(limited_by)),
-            limit_text: Some(limit::in_words(&saturated.load, None, false, limited_by)),
+            limit_text: Some(limit::in_words(&saturated, None, false, limited_by)),
             clock: tried.iter().find_map(|one| one.clock.map(str::to_owned)),
             interrupted_share: interrupted(tested),
             loads: vec![saturated.load],

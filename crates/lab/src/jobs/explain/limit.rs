@@ -2,12 +2,14 @@
 
 use super::evidence::{NIC_RING, ROUTER};
 use super::load::Saturated;
+use crate::bed::CpuSplit;
 use crate::doubt::{DROPS_INSIDE, overload_limit};
+use crate::dut::Front;
 use crate::search::saturation;
 use crate::tester::Tester;
 use mpps_method::LimitedBy;
 use mpps_method::limit::BUSY;
-use mpps_method::saturation::Saturation;
+use mpps_method::saturation::{OVERLOADED, Saturation};
 use mpps_method::stage::{Cause, Router, Stage, place, place_late};
 use mpps_record::{
     CpuEvidence, Drops, Evidence, FoldedStack, FunctionCost, PartCost, ProfiledLoad,
@@ -28,9 +30,9 @@ pub(super) fn limited_by(found: &Saturated, tester: &Tester<'_>) -> LimitedBy {
         lost_inside_share: found.lost_inside_share,
         ..saturation::Saturated::default()
     };
-    let testers = &tester.bed.plan().cpus.tester;
-    let cpus_shared = found.working.iter().any(|cpu| testers.contains(cpu));
-    match overload_limit(cpus_shared, &overload, None) {
+    let bed = tester.bed;
+    let cpu_shared = is_shared(found.busiest, bed.dut().front(), &bed.plan().cpus);
+    match overload_limit(cpu_shared, &overload, None) {
         // Of the lower overload a policer drops a tenth, and its CPU has time left.
         Some(LimitedBy::Disturbed) if found.loses_inside => LimitedBy::Dut,
         // Too few windows tell the rate, but nobody held frames back.
@@ -39,26 +41,32 @@ pub(super) fn limited_by(found: &Saturated, tester: &Tester<'_>) -> LimitedBy {
     }
 }
 
+/// Whether the router's busiest CPU is the tester's too. At the front softirq no thread forwards, and a CPU is busy with the
+/// tester's work as well.
+fn is_shared(busiest: Option<usize>, front: Option<Front>, cpus: &CpuSplit) -> bool {
+    match front {
+        Some(Front::Softirq) => cpus.shared(),
+        _ => busiest.is_some_and(|cpu| cpus.tester.contains(&cpu)),
+    }
+}
+
 /// Whether it is the router's CPU that limits. What drops frames itself may leave it time.
 pub(super) fn is_cpu(limited_by: LimitedBy, found: &Saturated) -> bool {
-    let has_time = found.loses_inside && found.load.busy_share < BUSY;
-    limited_by == LimitedBy::Dut && !has_time
+    limited_by == LimitedBy::Dut && found.is_full()
 }
 
 /// One sentence: what limits. Where no wire tells the router's part of each stage, its hottest stage and function as well.
 pub(super) fn in_words(
-    load: &ProfiledLoad,
+    found: &Saturated,
     evidence: Option<&Evidence>,
     is_split: bool,
     limited_by: LimitedBy,
 ) -> String {
+    let load = &found.load;
     let who = match limited_by {
         LimitedBy::Dut => evidence
             .and_then(|evidence| own_drops(load, evidence).or_else(|| one_of_several(evidence)))
-            .unwrap_or_else(|| {
-                "The router's CPU is the limit".to_owned()
-                    + &locked(load, evidence).unwrap_or_default()
-            }),
+            .unwrap_or_else(|| the_router(found, evidence)),
         LimitedBy::Tester => {
             "The tester is the limit: the router forwarded all that was sent".to_owned()
         }
@@ -85,8 +93,25 @@ pub(super) fn in_words(
     )
 }
 
+/// Its CPU, where that had no time left.
+fn the_router(found: &Saturated, evidence: Option<&Evidence>) -> String {
+    if found.is_full() {
+        let locked = locked(&found.load, evidence).unwrap_or_default();
+        return format!("The router's CPU is the limit{locked}");
+    }
+    let is_untold = |evidence: &Evidence| evidence.drops.iter().all(|drops| drops.place != ROUTER);
+    format!(
+        "The limit is in the router, and is not its CPU: it lost {} frames itself{}",
+        found.lost_inside,
+        match evidence.is_some_and(is_untold) {
+            true => ", and the kernel gives no reason",
+            false => "",
+        }
+    )
+}
+
 /// A router that drops much of what its ring took: one short of CPU time loses frames at its ring. One with time left loses
-/// few there.
+/// few elsewhere, and more than an overload loses by chance.
 fn own_drops(load: &ProfiledLoad, evidence: &Evidence) -> Option<String> {
     let at = |place: &'static str| evidence.drops.iter().filter(move |one| one.place == place);
     let frames = |place| at(place).map(|one| one.frames).sum::<u64>();
@@ -95,11 +120,12 @@ fn own_drops(load: &ProfiledLoad, evidence: &Evidence) -> Option<String> {
         let counts = drops.iter().filter(|one| (one.place == ROUTER) == is_own);
         counts.map(|one| one.share).sum::<f64>()
     };
-    let taken = 1.0 - share(&evidence.drops, false);
+    let (own_share, elsewhere) = (share(&evidence.drops, true), share(&evidence.drops, false));
     let most = at(ROUTER).max_by_key(|one| one.frames)?;
     let reason = most.reason.as_deref().unwrap_or_default();
-    let are_limit = share(&evidence.drops, true) > DROPS_INSIDE * taken
-        || (load.busy_share < BUSY && own > ring);
+    let are_most = own_share > elsewhere && own_share > 1.0 - OVERLOADED;
+    let are_limit =
+        own_share > DROPS_INSIDE * (1.0 - elsewhere) || (load.busy_share < BUSY && are_most);
     let who = match reason.starts_with(QDISC) {
         true => "queueing discipline of the outgoing port is",
         false => "router's own drops are",
@@ -117,7 +143,8 @@ fn one_of_several(evidence: &Evidence) -> Option<String> {
         |one: &&CpuEvidence, other: &&CpuEvidence| one.busy_share.total_cmp(&other.busy_share);
     let idlest = evidence.cpus.iter().min_by(by_share)?;
     let busiest = evidence.cpus.iter().max_by(by_share)?;
-    (idlest.busy_share < TIME_LEFT * busiest.busy_share).then(|| format!(
+    let is_full = busiest.busy_share >= BUSY;
+    (is_full && idlest.busy_share < TIME_LEFT * busiest.busy_share).then(|| format!(
         "CPU {} is the limit, one of {} that the router has: it was {:.0} % busy, and CPU {} {:.0} %",
         busiest.cpu, evidence.cpus.len(), 100.0 * busiest.busy_share, idlest.cpu, 100.0 * idlest.busy_share
     ))
@@ -208,102 +235,185 @@ pub(super) fn most_locked(stacks: &[FoldedStack], by_cycles: bool) -> Option<Par
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_method::Span;
+    use mpps_method::saturation::{Block, Window};
 
-    #[test]
-    fn the_sentence_names_what_limits() {
-        let cost = |part: &str, ns| PartCost {
+    fn cost(part: &str, ns: f64) -> PartCost {
+        PartCost {
             part: part.to_owned(),
             ns: [ns; 3].into(),
             ..PartCost::default()
-        };
-        let mut load = ProfiledLoad {
-            busy_share: 0.72,
-            ..ProfiledLoad::default()
-        };
-        load.frame_ns = cost("", 500.0).ns;
-        load.causes = vec![cost("locks", 100.0)];
-        let cpu = |cpu, busy_share| CpuEvidence {
+        }
+    }
+
+    /// A router so busy, of which a frame's 500 ns go to locks for so long.
+    fn saturated(busy_share: f64, locked_ns: f64) -> Saturated {
+        let mut found = Saturated::default();
+        found.load.busy_share = busy_share;
+        found.load.frame_ns = cost("", 500.0).ns;
+        found.load.causes = vec![cost("locks", locked_ns)];
+        found
+    }
+
+    /// CPUs from 2 on that were so busy.
+    fn on_cpus(busy: &[f64]) -> Evidence {
+        let cpus = (2..).zip(busy).map(|(cpu, &busy_share)| CpuEvidence {
             cpu,
             busy_share,
             ..CpuEvidence::default()
-        };
-        let mut evidence = Evidence {
-            cpus: vec![cpu(2, 0.99), cpu(3, 0.95)],
+        });
+        Evidence {
+            cpus: cpus.collect(),
             ..Evidence::default()
-        };
-        let told = |load: &ProfiledLoad, evidence: &Evidence, limit| {
-            in_words(load, Some(evidence), true, limit)
-        };
-        assert_eq!(
-            told(&load, &evidence, LimitedBy::Dut),
-            "The router's CPU is the limit"
-        );
-        load.causes = vec![cost("locks", 200.0)];
+        }
+    }
+
+    /// Drops of 100 000 frames sent: at the sending port, at the ring, and by the router for this reason.
+    fn with_drops(port: u64, ring: u64, own: u64, reason: &str) -> Evidence {
+        let places = [("sending port", port), (NIC_RING, ring), (ROUTER, own)];
+        let drops = places.into_iter().map(|(place, frames)| Drops {
+            place: place.to_owned(),
+            reason: (place == ROUTER).then(|| reason.to_owned()),
+            frames,
+            share: frames as f64 / 100_000.0,
+        });
+        Evidence {
+            drops: drops.filter(|drops| drops.frames > 0).collect(),
+            ..Evidence::default()
+        }
+    }
+
+    fn told(found: &Saturated, evidence: &Evidence, limit: LimitedBy) -> String {
+        in_words(found, Some(evidence), true, limit)
+    }
+
+    #[test]
+    fn a_cpu_without_time_left_is_the_limit() {
+        let full = saturated(0.99, 100.0);
+        let mut evidence = on_cpus(&[0.99, 0.95]);
+        let cpu = "The router's CPU is the limit";
+        assert_eq!(told(&full, &evidence, LimitedBy::Dut), cpu);
+        let locking = saturated(0.99, 200.0);
         evidence.locks_in = Some(cost("free", 200.0));
         assert_eq!(
-            told(&load, &evidence, LimitedBy::Dut),
+            told(&locking, &evidence, LimitedBy::Dut),
             "The router's CPU is the limit, and 200 of a frame's 500 ns go to locks, most of them in the stage free"
         );
-        evidence.cpus = vec![cpu(2, 0.31), cpu(3, 1.0)];
         assert_eq!(
-            told(&load, &evidence, LimitedBy::Dut),
+            told(&full, &on_cpus(&[0.31, 1.0]), LimitedBy::Dut),
             "CPU 3 is the limit, one of 2 that the router has: it was 100 % busy, and CPU 2 31 %"
         );
-        // A disturbed trial of one that has no other.
-        evidence.cpus = vec![cpu(3, 0.57)];
-        let one = told(&load, &evidence, LimitedBy::Dut);
-        assert!(one.starts_with("The router's CPU is the limit"), "{one}");
-        let drops = |place: &str, frames| Drops {
-            place: place.to_owned(),
-            frames,
-            ..Drops::default()
+        // The trial with the evidence was disturbed.
+        for disturbed in [on_cpus(&[0.57]), on_cpus(&[0.5, 0.3])] {
+            assert_eq!(told(&full, &disturbed, LimitedBy::Dut), cpu);
+        }
+    }
+
+    #[test]
+    fn a_cpu_with_time_left_is_no_limit() {
+        let found = Saturated {
+            lost_inside: 700,
+            ..saturated(0.5, 200.0)
         };
-        evidence.drops = vec![drops("router", 4), drops(NIC_RING, 900)];
+        assert!(!is_cpu(LimitedBy::Dut, &found));
+        let router = "The limit is in the router, and is not its CPU: it lost 700 frames itself";
         assert_eq!(
-            told(&load, &evidence, LimitedBy::Disturbed),
+            told(&found, &on_cpus(&[0.5, 0.3]), LimitedBy::Dut),
+            format!("{router}, and the kernel gives no reason")
+        );
+        // Too few of them, or nobody counted.
+        let few = with_drops(0, 0, 400, "NETFILTER_DROP");
+        assert_eq!(told(&found, &few, LimitedBy::Dut), router);
+        assert_eq!(in_words(&found, None, true, LimitedBy::Dut), router);
+    }
+
+    #[test]
+    fn a_cpu_full_in_undisturbed_windows_is_full() {
+        let window = |forwarded, disturbed| Window {
+            duration: Span::from_millis(10),
+            forwarded,
+            disturbed,
+            ..Window::default()
+        };
+        let mut windows = vec![window(1_000, false); 8];
+        windows.extend([window(0, true); 2]);
+        let found = Saturated {
+            blocks: vec![Block {
+                busiest: Some(0.79),
+                windows,
+                ..Block::default()
+            }],
+            ..saturated(0.79, 100.0)
+        };
+        assert!(is_cpu(LimitedBy::Dut, &found));
+        let cpu = "The router's CPU is the limit";
+        assert_eq!(told(&found, &on_cpus(&[0.79]), LimitedBy::Dut), cpu);
+    }
+
+    #[test]
+    fn a_ring_that_fills_beside_an_idle_cpu_is_named() {
+        let mut evidence = with_drops(0, 900, 4, "NETFILTER_DROP");
+        assert_eq!(
+            told(&saturated(0.72, 0.0), &evidence, LimitedBy::Disturbed),
             "The virtual NIC's ring is the limit: it dropped 900 frames while the router's CPU was 72 % busy. It \
              filled up while that CPU paused"
         );
-        evidence.drops[0] = Drops {
-            reason: Some("NETFILTER_DROP".to_owned()),
-            share: 0.2,
-            ..drops("router", 1_000)
-        };
-        assert_eq!(
-            told(&load, &evidence, LimitedBy::Dut),
-            "The router's own drops are the limit. The router dropped 1000 frames itself, most of them as NETFILTER_DROP, and its ring 900"
-        );
-        evidence.drops[0] = drops("router", 4);
-        load.busy_share = 0.96;
-        let unknown = told(&load, &evidence, LimitedBy::Disturbed);
+        let unknown = told(&saturated(0.96, 0.0), &evidence, LimitedBy::Disturbed);
         assert!(
             unknown.contains(
                 "lost, most of them at the virtual NIC's ring, while the router's CPU was 96 % busy"
             ),
             "{unknown}"
         );
-        load.busy_share = 0.72;
-        // A shaper that drops less than a tenth, of a router that has time left.
-        evidence.drops = vec![
-            Drops {
-                reason: Some("QDISC_DROP".to_owned()),
-                ..drops("router", 901)
-            },
-            drops(NIC_RING, 900),
-        ];
-        for limit in [LimitedBy::Dut, LimitedBy::Disturbed] {
-            assert_eq!(
-                told(&load, &evidence, limit),
-                "The queueing discipline of the outgoing port is the limit. The router dropped 901 frames itself, most of them \
-                 as QDISC_DROP, and its ring 900"
-            );
-        }
         evidence.drops.clear();
-        let unknown = told(&load, &evidence, LimitedBy::Disturbed);
+        let unknown = told(&saturated(0.72, 0.0), &evidence, LimitedBy::Disturbed);
         assert!(
             unknown.starts_with("The limit is not known: less was forwarded than was sent while"),
             "{unknown}"
         );
+    }
+
+    #[test]
+    fn a_router_that_drops_most_itself_is_the_limit() {
+        let busy = saturated(0.96, 0.0);
+        let policed = with_drops(0, 30_000, 20_000, "NETFILTER_DROP");
+        assert_eq!(
+            told(&busy, &policed, LimitedBy::Dut),
+            "The router's own drops are the limit. The router dropped 20000 frames itself, most of them as NETFILTER_DROP, and its ring 30000"
+        );
+        // A shaper that drops less than a tenth, of a router that has time left.
+        let idle = saturated(0.6, 0.0);
+        let shaped = with_drops(0, 900, 901, "QDISC_DROP");
+        for limit in [LimitedBy::Dut, LimitedBy::Disturbed] {
+            assert_eq!(
+                told(&idle, &shaped, limit),
+                "The queueing discipline of the outgoing port is the limit. The router dropped 901 frames itself, most of them \
+                 as QDISC_DROP, and its ring 900"
+            );
+        }
+    }
+
+    #[test]
+    fn fewer_own_drops_than_others_are_no_limit() {
+        let idle = saturated(0.6, 0.0);
+        for (port, ring, own) in [(10_000, 0, 1), (0, 0, 499), (500, 500, 999)] {
+            let stray = with_drops(port, ring, own, "NETFILTER_DROP");
+            let unknown = told(&idle, &stray, LimitedBy::Disturbed);
+            assert!(unknown.starts_with("The limit is not known"), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn the_busiest_cpu_tells_whether_one_is_shared() {
+        let cpus = CpuSplit {
+            dut: vec![1, 2],
+            tester: vec![2, 3],
+        };
+        let front = Some(Front::Cpumap);
+        assert!(!is_shared(Some(1), front, &cpus));
+        assert!(is_shared(Some(2), front, &cpus));
+        assert!(!is_shared(None, front, &cpus));
+        assert!(is_shared(Some(1), Some(Front::Softirq), &cpus));
     }
 
     #[test]

@@ -13,8 +13,10 @@ use mpps_method::saturation::{Block, Saturation};
 use mpps_method::stage::student;
 use mpps_method::{compare, statistics};
 use mpps_record::ProfiledLoad;
+use std::collections::BTreeMap;
 
 /// The load at saturation, with what tells its limit.
+#[derive(Default)]
 pub(super) struct Saturated {
     pub load: ProfiledLoad,
     pub blocks: Vec<Block>,
@@ -23,12 +25,14 @@ pub(super) struct Saturated {
     /// The router forwarded less than was sent. It need not lose frames: in a short trial a ring or a queue takes what is sent
     /// beyond its rate. A router with time left that loses a few had a pause.
     pub overloaded: bool,
+    /// Frames lost behind its ring.
+    pub lost_inside: u64,
     /// Of the frames that its ring took, the share that it lost.
     pub lost_inside_share: f64,
     /// Most lost frames were lost behind the ring.
     pub loses_inside: bool,
-    /// CPUs that did the router's work.
-    pub working: Vec<usize>,
+    /// The CPU that did most of the router's work.
+    pub busiest: Option<usize>,
 }
 
 impl Saturated {
@@ -47,23 +51,29 @@ impl Saturated {
             blocks: blocks(sampled),
             tried: Vec::new(),
             overloaded: is_overload || (load.busy_share >= BUSY && inside + ring > 0.0),
+            lost_inside: inside as u64,
             lost_inside_share: inside / sum(|ledger| ledger.nic_accepted).max(1.0),
             loses_inside: is_overload && inside > ring,
-            working: working(sampled),
+            busiest: busiest(sampled),
             load,
         })
     }
+
+    /// Whether a CPU had no time left: in the trials, or in what the machine left undisturbed of them.
+    pub fn is_full(&self) -> bool {
+        let undisturbed = Saturation::from_all_windows(&self.blocks).and_then(|found| found.busy);
+        self.load.busy_share >= BUSY || undisturbed.is_some_and(|share| share >= BUSY)
+    }
 }
 
-/// Those that were busy for more than a moment.
-fn working(sampled: &[Profiled]) -> Vec<usize> {
-    let trials = sampled.iter().map(|one| &one.judged.trial);
-    let busy = trials.flat_map(|trial| {
-        let least_ns = (1.0 - BUSY) * trial.duration.as_nanos() as f64;
-        let busy = trial.busy.iter();
-        busy.filter(move |busy| busy.all_ns() as f64 > least_ns)
-    });
-    busy.map(|busy| busy.cpu).collect()
+/// Over all trials.
+fn busiest(sampled: &[Profiled]) -> Option<usize> {
+    let mut busy_ns: BTreeMap<usize, u64> = BTreeMap::new();
+    for busy in sampled.iter().flat_map(|one| &one.judged.trial.busy) {
+        *busy_ns.entry(busy.cpu).or_default() += busy.all_ns();
+    }
+    let most = busy_ns.into_iter().max_by_key(|(_, ns)| *ns);
+    most.map(|(cpu, _)| cpu)
 }
 
 /// What the router forwarded in undisturbed windows, frames/s.
@@ -174,7 +184,7 @@ mod tests {
     use super::*;
     use crate::jobs::Judged;
     use mpps_method::saturation::Window;
-    use mpps_method::{Span, Trial, Verdict};
+    use mpps_method::{CpuBusy, Span, Trial, Verdict};
 
     /// Windows of a tenth of a second.
     fn profiled(forwarded: u64, round_trip_ns: u64) -> Profiled {
@@ -208,6 +218,24 @@ mod tests {
             "{found:?}"
         );
         assert_eq!(fitting(windows, &[]), windows);
+    }
+
+    #[test]
+    fn the_busiest_cpu_is_that_of_all_trials() {
+        let tried = [[100, 6], [90, 95]].map(|run_ns| {
+            let mut tried = profiled(1_000, 60);
+            let busy = [1, 2].into_iter().zip(run_ns);
+            let busy = busy.map(|(cpu, run_ns)| CpuBusy {
+                cpu,
+                run_ns,
+                ..CpuBusy::default()
+            });
+            tried.judged.trial.busy = busy.collect();
+            tried
+        });
+        assert_eq!(busiest(&tried), Some(1));
+        assert_eq!(busiest(&tried[1..]), Some(2));
+        assert_eq!(busiest(&[]), None);
     }
 
     #[test]
