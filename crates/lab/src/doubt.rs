@@ -147,7 +147,7 @@ pub fn trials_doubts(around: &Surroundings, trials: &[(Trial, Verdict)]) -> Vec<
     let mut doubts = machine::trial_doubts(around, trials, trials);
     doubts.extend(work_doubts(trials, around.cpus_shared));
     doubts.extend(table::doubts(around.table));
-    doubts.extend(frame_doubts(trials));
+    doubts.extend(frame_doubts(trials, around.ring_frames));
     doubts
 }
 

@@ -229,7 +229,7 @@ fn planted_faults_are_found_to_the_frame_at_the_exit() {
             assert!(planted > 0, "{fault:?}");
             assert_eq!(found(&trial), planted, "{interfaces:?} {fault:?}");
             let verdict = trial.judge(&support::any_machine());
-            let raised = frame_doubts(&[(trial, verdict)]);
+            let raised = frame_doubts(&[(trial, verdict)], support::plan().rx_ring);
             assert_eq!(raised.first().map(|doubt| doubt.name), *doubt, "{raised:?}");
         }
         drop(tester);

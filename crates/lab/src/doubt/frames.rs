@@ -12,9 +12,10 @@ const MERGED_AT_MOST: u64 = 64;
 const FOREIGN_FEW: f64 = 0.001;
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
-    let mut doubts = frame_doubts(&weighed.searched.trials);
+    let ring_frames = weighed.around.ring_frames;
+    let mut doubts = frame_doubts(&weighed.searched.trials, ring_frames);
     // Where the search had no trial, the gate's tell what the frames of overload were.
-    for doubt in frame_doubts(&weighed.gated.trials) {
+    for doubt in frame_doubts(&weighed.gated.trials, ring_frames) {
         if doubts.iter().all(|raised| raised.name != doubt.name) {
             doubts.push(doubt);
         }
@@ -22,9 +23,9 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     doubts
 }
 
-/// The doubts about the frames that arrived in these trials.
+/// The doubts about the frames that arrived in these trials, behind rings that hold so many together.
 #[must_use]
-pub fn frame_doubts(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
+pub fn frame_doubts(trials: &[(Trial, Verdict)], ring_frames: u32) -> Vec<Doubt> {
     let sum = |sum: Counts, (trial, _): &(Trial, Verdict)| sum.plus(&trial.counted());
     let counts = trials.iter().fold(Counts::default(), sum);
     let looked_at = trials.iter().map(|(trial, _)| trial.latency.count()).sum();
@@ -34,7 +35,7 @@ pub fn frame_doubts(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
         duplicates(counts.duplicated, counts.received),
         reordered(counts.reordered, counts.received),
         late(counts.late),
-        queued_behind(trials),
+        queued_behind(trials, ring_frames),
         not_routed(counts.not_lowered, looked_at),
     ];
     doubts.into_iter().flatten().collect()
@@ -88,15 +89,19 @@ fn late(frames: u64) -> Option<Doubt> {
 }
 
 /// So long after their trial that a queue behind the ring must have held them. A ring that overflowed is full at the end
-/// of its trial, and an overloaded DUT takes longer to empty it than a drain lasts.
-fn queued_behind(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
-    let trials = trials.iter().map(|(trial, _)| trial);
-    let overdue = trials
-        .filter(|trial| trial.ledger().lost_nic_ring == 0)
-        .map(|trial| (trial.overdue, trial.counts().sent));
-    let (frames, sent) = overdue
-        .filter(|&(frames, sent)| frames as f64 > OVERDUE_MAX * sent as f64)
-        .max()?;
+/// of its trial, and an overloaded DUT takes longer to empty it than a drain lasts. So what the rings hold does not count
+/// then.
+fn queued_behind(trials: &[(Trial, Verdict)], ring_frames: u32) -> Option<Doubt> {
+    let is_behind = |trial: &&Trial| {
+        let in_rings = match trial.ledger().lost_nic_ring {
+            0 => 0,
+            _ => u64::from(ring_frames),
+        };
+        let behind = trial.overdue.saturating_sub(in_rings);
+        behind as f64 > OVERDUE_MAX * trial.counts().sent as f64
+    };
+    let trials = trials.iter().map(|(trial, _)| trial).filter(is_behind);
+    let (frames, sent) = (trials.map(|trial| (trial.overdue, trial.counts().sent))).max()?;
     Some(Doubt {
         name: "queued-behind",
         weight: Weight::Shifted(12),
@@ -161,7 +166,7 @@ mod tests {
     #[test]
     fn each_count_over_zero_is_a_doubt() {
         let raised = |counts: Counts| {
-            let doubts = frame_doubts(&[trial(counts)]);
+            let doubts = frame_doubts(&[trial(counts)], 0);
             doubts.iter().map(|doubt| doubt.name).collect::<Vec<_>>()
         };
         let none = Counts {
@@ -183,18 +188,21 @@ mod tests {
 
     #[test]
     fn frames_that_a_full_ring_held_are_no_queues() {
-        let raised = |overdue, lost_nic_ring| {
+        let raised = |sent, overdue, lost_nic_ring| {
             let (mut held, verdict) = trial(Counts {
-                sent: 10_000,
-                received: 9_000,
+                sent,
+                received: sent,
                 ..Counts::default()
             });
             held.overdue = overdue;
             held.directions[0].ledger.lost_nic_ring = lost_nic_ring;
-            !frame_doubts(&[(held, verdict)]).is_empty()
+            !frame_doubts(&[(held, verdict)], 4_096).is_empty()
         };
-        assert_eq!((raised(101, 0), raised(100, 0)), (true, false));
-        assert!(!raised(5_000, 1));
+        assert!(raised(10_000, 101, 0) && !raised(10_000, 100, 0));
+        assert!(!raised(10_000, 4_000, 1));
+        // More than the ring holds.
+        assert!(raised(10_000, 4_197, 1) && !raised(10_000, 4_196, 1));
+        assert!(raised(300_000, 100_000, 1));
     }
 
     /// The search's own words come first: no doubt is there twice.
@@ -243,7 +251,7 @@ mod tests {
                 ..Counts::default()
             })
         };
-        let weight = |trials: &[_]| frame_doubts(trials)[0].weight;
+        let weight = |trials: &[_]| frame_doubts(trials, 0)[0].weight;
         assert_eq!(weight(&[trial(10_000, 11)]), Weight::Another(9));
         assert_eq!(weight(&[trial(10_000, 10)]), Weight::Unsure(9));
         // Others dilute nothing: a result may stand on the one.

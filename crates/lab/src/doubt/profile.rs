@@ -69,7 +69,7 @@ pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
     let mut doubts: Vec<Doubt> = one_each.into_iter().flatten().collect();
     doubts.extend(overload_doubts(weighed.around));
     doubts.extend(work_doubts(weighed.trials, weighed.around.cpus_shared));
-    doubts.extend(frame_doubts(weighed.trials));
+    doubts.extend(frame_doubts(weighed.trials, weighed.around.ring_frames));
     doubts
 }
 

@@ -10,7 +10,7 @@ use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{Doubt, frame_doubts, work_doubts};
 use crate::line::replayed_file;
-use crate::search::measurer::Measurer;
+use crate::search::measurer::{Measurer, Surroundings};
 use crate::search::saturation::{
     FIRST_BURST, SENDER_MAX, TRIAL, block, burst, little_more, run_at_overload, take_block,
 };
@@ -201,9 +201,9 @@ pub(super) fn overload(
 }
 
 /// About where work was done and what came of the frames, over all trials at the fixed load.
-fn doubts(judged: &[(Trial, Verdict)], cpus_shared: bool) -> Vec<Doubt> {
-    let mut doubts = work_doubts(judged, cpus_shared);
-    doubts.extend(frame_doubts(judged));
+fn doubts(judged: &[(Trial, Verdict)], around: &Surroundings) -> Vec<Doubt> {
+    let mut doubts = work_doubts(judged, around.cpus_shared);
+    doubts.extend(frame_doubts(judged, around.ring_frames));
     doubts
 }
 
@@ -226,7 +226,7 @@ pub fn measure(
     let first = standing.first();
     let receiver = first.map(|variant| variant.tester.traffic.receiver);
     let measured = |variant: Standing<'_>| Measured {
-        doubts: doubts(&variant.judged, variant.tester.bed.plan().cpus.shared()),
+        doubts: doubts(&variant.judged, &variant.tester.surroundings()),
         set_up: variant.tester.bed.set_up_script(),
         replayed: (variant.tester.traffic.route_changes.as_deref()).map(replayed_file),
         route_changes: variant.route_changes,
@@ -294,7 +294,7 @@ mod tests {
             (trial, Verdict::Lossless)
         };
         let judged = [trial(0, 2), trial(7, 3)];
-        let seen: Vec<String> = doubts(&judged, false)
+        let seen: Vec<String> = doubts(&judged, &Surroundings::default())
             .into_iter()
             .map(|doubt| doubt.seen)
             .collect();
@@ -303,7 +303,7 @@ mod tests {
             "5 of 2000 frames arrived a second time",
         ];
         assert_eq!(seen, expected);
-        assert_eq!(doubts(&judged[..0], false).len(), 0);
+        assert_eq!(doubts(&judged[..0], &Surroundings::default()).len(), 0);
     }
 
     #[test]

@@ -258,7 +258,7 @@ pub(super) fn doubts<'a>(
         next: "Run mpps trial at half of the load: a router that loses frames there too has another cause of loss.",
     }));
     doubts.extend(doubt::work_doubts(&tried, around.cpus_shared));
-    doubts.extend(doubt::frame_doubts(&tried));
+    doubts.extend(doubt::frame_doubts(&tried, around.ring_frames));
     doubts
 }
 

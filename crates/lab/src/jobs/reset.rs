@@ -165,7 +165,7 @@ impl PartResets {
         let all = apart.into_iter().chain(unseen).chain(slower);
         let mut doubts: Vec<Doubt> = all.chain(hidden).collect();
         doubts.extend(doubt::overload_doubts(&around));
-        doubts.extend(doubt::frame_doubts(&tried));
+        doubts.extend(doubt::frame_doubts(&tried, around.ring_frames));
         doubts
     }
 }

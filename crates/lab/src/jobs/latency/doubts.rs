@@ -31,7 +31,7 @@ pub(super) fn doubts(
     doubts.extend(machine::trial_doubts(around, &trials, &trials));
     doubts.extend(work_doubts(&trials, around.cpus_shared));
     doubts.extend(table::doubts(around.table));
-    doubts.extend(frame_doubts(&trials));
+    doubts.extend(frame_doubts(&trials, around.ring_frames));
     doubts
 }
 
