@@ -23,6 +23,18 @@ const PAIRS: [(&str, &str); 5] = [
     ("ring", "rings/"),
     ("channels", "channels/"),
 ];
+/// Options of the plugin `cpu` that may name several values, and the files with those that this machine has. All CPUs have
+/// one driver, so those of the first hold for all.
+const CHOICES: [(&str, &str); 2] = [
+    (
+        "governor",
+        "/sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors",
+    ),
+    (
+        "energy_performance_preference",
+        "/sys/devices/system/cpu/cpu0/cpufreq/energy_performance_available_preferences",
+    ),
+];
 /// Options of the plugins `cpu` and `vm`, and the files that they write.
 const FILES: [(&str, &str); 6] = [
     (
@@ -48,7 +60,7 @@ const FILES: [(&str, &str); 6] = [
 /// A unit: a section of one or more files.
 struct Unit {
     name: String,
-    /// Name, value and file of each; the last one of a name holds.
+    /// Name, value and file of each, once: the last one of a name holds.
     options: Vec<(String, String, String)>,
 }
 
@@ -76,11 +88,11 @@ impl Tuned {
         for unit in units.iter().filter(|unit| unit.holds()) {
             let of_unit = names.iter().filter(|name| unit.is_of(name));
             let of_unit: Vec<&str> = of_unit.map(String::as_str).collect();
-            let plugin = unit.option("type").unwrap_or(&unit.name);
             for (key, value, file) in &unit.options {
                 // Its value is computed when tuned starts.
-                if !value.contains("${") {
-                    all.add(plugin, (key, value, file), (links, &of_unit));
+                let value = (!value.contains("${")).then_some(&**value);
+                if let Some(value) = value.and_then(|value| chosen(root, key, value)) {
+                    all.add(unit.plugin(), (key, value, file), (links, &of_unit));
                 }
             }
         }
@@ -119,8 +131,6 @@ impl Tuned {
                 }
             }
             ("cpu" | "vm", ..) => {
-                // Of several governors the first that the machine has.
-                let value = value.split('|').next().unwrap_or_default();
                 let file = FILES.iter().find(|(option, _)| *option == key);
                 self.files.extend(file.map(|(_, path)| told(path, value)));
             }
@@ -162,11 +172,16 @@ impl Unit {
         found.map(|(_, value, _)| value.as_str())
     }
 
-    /// Whether it is in force on this machine, as far as its file tells.
+    fn plugin(&self) -> &str {
+        self.option("type").unwrap_or(&self.name)
+    }
+
+    /// Whether it is in force on this machine, as far as its file tells. Of some CPUs alone it is no setting of all.
     fn holds(&self) -> bool {
         let is_off = |value: &str| ["0", "false", "no", "off"].contains(&value);
         let has_condition = CONDITIONS.iter().any(|name| self.option(name).is_some());
-        !has_condition && !self.option("enabled").is_some_and(is_off)
+        let names_cpus = self.plugin() == "cpu" && self.option("devices").is_some();
+        !has_condition && !names_cpus && !self.option("enabled").is_some_and(is_off)
     }
 
     /// Whether it is about this interface: of all that have a device, unless it names some.
@@ -178,6 +193,16 @@ impl Unit {
         let is_left_out = not.iter().any(|word| fits(&word[1..], interface));
         interface != "lo" && is_named && !is_left_out
     }
+}
+
+/// Of several values the first that the machine has; `None` where it has none of them, or does not tell.
+fn chosen<'v>(root: &Root, key: &str, value: &'v str) -> Option<&'v str> {
+    let Some((_, file)) = CHOICES.iter().find(|(option, _)| *option == key) else {
+        return Some(value);
+    };
+    let available = root.text(file);
+    let has = |value: &&str| (available.text().split_whitespace()).any(|one| one == *value);
+    value.split('|').map(str::trim).find(has)
 }
 
 /// Adds the units of a profile behind those of the profiles that it includes.
@@ -211,7 +236,10 @@ fn add_profile(units: &mut Vec<Unit>, root: &Root, profile: &str, depth: usize) 
         }
         let option = (key.to_owned(), value.to_owned(), file.clone());
         match units.iter_mut().find(|unit| unit.name == section) {
-            Some(unit) => unit.options.push(option),
+            Some(unit) => {
+                unit.options.retain(|(name, ..)| *name != option.0);
+                unit.options.push(option);
+            }
             None => units.push(Unit {
                 name: section.to_owned(),
                 options: vec![option],
@@ -241,19 +269,26 @@ mod tests {
     const MINE: &str = "/etc/tuned/profiles/mine/tuned.conf";
     const BASE: &str = "/usr/lib/tuned/base/tuned.conf";
 
-    /// What a profile sets beside this one that it includes.
+    /// What a profile sets beside this one that it includes, on a machine with two governors.
     fn read(name: &str, mine: &str, base: &str) -> (Tuned, LinkFiles) {
-        let planted = Planted::new(
-            name,
-            &[
-                ACTIVE,
-                (MINE, mine),
-                (BASE, base),
-                ("/sys/class/net/lo/ifindex", "1\n"),
-                ("/sys/class/net/wan/ifindex", "2\n"),
-                ("/sys/class/net/lan0/ifindex", "3\n"),
-            ],
-        );
+        read_beside(name, mine, base, &[(CHOICES[0].1, "schedutil powersave\n")])
+    }
+
+    fn read_beside(
+        name: &str,
+        mine: &str,
+        base: &str,
+        others: &[(&str, &str)],
+    ) -> (Tuned, LinkFiles) {
+        let files = [
+            ACTIVE,
+            (MINE, mine),
+            (BASE, base),
+            ("/sys/class/net/lo/ifindex", "1\n"),
+            ("/sys/class/net/wan/ifindex", "2\n"),
+            ("/sys/class/net/lan0/ifindex", "3\n"),
+        ];
+        let planted = Planted::new(name, &[&files, others].concat());
         let mut links = LinkFiles::default();
         let tuned = Tuned::read(&planted.root(), &mut links);
         (tuned, links)
@@ -284,7 +319,7 @@ mod tests {
         };
         let is = |value, file| Some(owned((value, file)));
         let governor = "devices/system/cpu/cpu3/cpufreq/scaling_governor";
-        assert_eq!(of(Kind::Sysfs, governor, None), is("performance", MINE));
+        assert_eq!(of(Kind::Sysfs, governor, None), is("schedutil", MINE));
         let turbo = "devices/system/cpu/intel_pstate/no_turbo";
         assert_eq!(of(Kind::Sysfs, turbo, None), is("1", BASE));
         let huge = "kernel/mm/transparent_hugepage/enabled";
@@ -298,6 +333,40 @@ mod tests {
         let buckets = "net/netfilter/nf_conntrack_buckets";
         let wanted = [buckets, "1048576", BASE].map(str::to_owned);
         assert_eq!(tuned.sysctls, [wanted.into()]);
+    }
+
+    #[test]
+    fn of_several_values_the_machine_has_one() {
+        let mine = "[cpu]\ngovernor=performance|schedutil\nenergy_performance_preference=balance_power|power\n";
+        let of = |name, mine: &str, has: &[(&str, &str)]| {
+            let (tuned, _) = read_beside(
+                &format!("tuned-{name}"),
+                mine,
+                "[cpu]\ngovernor=schedutil\n",
+                has,
+            );
+            FILES[..2]
+                .iter()
+                .map(|(_, path)| {
+                    let found = setting(Kind::Sysfs, &path.replace("cpu*", "cpu3"), None);
+                    tuned.value(&found).map(|(value, _)| value.to_owned())
+                })
+                .collect::<Vec<_>>()
+        };
+        let has = CHOICES.map(|(_, file)| (file, "default schedutil power"));
+        let first = ["schedutil", "power"].map(|value| Some(value.to_owned()));
+        assert_eq!(of("has", mine, &has), first);
+        let others = CHOICES.map(|(_, file)| (file, "powersave default"));
+        assert_eq!(of("others", mine, &others), [None, None]);
+        assert_eq!(of("unread", mine, &[]), [None, None]);
+        let none = "[main]\ninclude=base\n[cpu]\ngovernor=performance\n";
+        assert_eq!(
+            of("none", none, &has)[0],
+            None,
+            "not that of a profile included"
+        );
+        let some = format!("{mine}devices=cpu0,cpu1\n");
+        assert_eq!(of("some-cpus", &some, &has), [None, None]);
     }
 
     #[test]
