@@ -24,19 +24,25 @@ const QDISC: &str = "QDISC_";
 const MUCH_LOCKED: f64 = 0.25;
 
 pub(super) fn limited_by(found: &Saturated, tester: &Tester<'_>) -> LimitedBy {
+    let bed = tester.bed;
+    limited(
+        found,
+        is_shared(found.busiest, bed.dut().front(), &bed.plan().cpus),
+    )
+}
+
+fn limited(found: &Saturated, cpu_shared: bool) -> LimitedBy {
     let overload = saturation::Saturated {
         at_little_more: Saturation::from_all_windows(&found.blocks),
         overloaded: found.overloaded,
         lost_inside_share: found.lost_inside_share,
         ..saturation::Saturated::default()
     };
-    let bed = tester.bed;
-    let cpu_shared = is_shared(found.busiest, bed.dut().front(), &bed.plan().cpus);
     match overload_limit(cpu_shared, &overload, None) {
         // Of the lower overload a policer drops a tenth, and its CPU has time left.
         Some(LimitedBy::Disturbed) if found.loses_inside => LimitedBy::Dut,
         // Too few windows tell the rate, but nobody held frames back.
-        None if !found.overloaded => LimitedBy::Tester,
+        None if !found.overloaded && found.lost_share <= 1.0 - OVERLOADED => LimitedBy::Tester,
         limit => limit.unwrap_or(LimitedBy::Disturbed),
     }
 }
@@ -281,6 +287,17 @@ mod tests {
             drops: drops.filter(|drops| drops.frames > 0).collect(),
             ..Evidence::default()
         }
+    }
+
+    /// All windows of all trials were disturbed.
+    #[test]
+    fn a_tester_is_no_limit_of_a_router_that_lost_frames() {
+        let lost = |lost_share| Saturated {
+            lost_share,
+            ..Saturated::default()
+        };
+        assert_eq!(limited(&lost(0.001), false), LimitedBy::Tester);
+        assert_eq!(limited(&lost(0.7), false), LimitedBy::Disturbed);
     }
 
     fn told(found: &Saturated, evidence: &Evidence, limit: LimitedBy) -> String {

@@ -29,6 +29,8 @@ pub(super) struct Saturated {
     pub lost_inside: u64,
     /// Of the frames that its ring took, the share that it lost.
     pub lost_inside_share: f64,
+    /// Of the frames that reached it, the share that was lost at its ring or behind.
+    pub lost_share: f64,
     /// Most lost frames were lost behind the ring.
     pub loses_inside: bool,
     /// The CPU that did most of the router's work.
@@ -53,6 +55,7 @@ impl Saturated {
             overloaded: is_overload || (load.busy_share >= BUSY && inside + ring > 0.0),
             lost_inside: inside as u64,
             lost_inside_share: inside / sum(|ledger| ledger.nic_accepted).max(1.0),
+            lost_share: (inside + ring) / (sum(|ledger| ledger.nic_accepted) + ring).max(1.0),
             loses_inside: is_overload && inside > ring,
             busiest: busiest(sampled),
             load,
