@@ -167,7 +167,7 @@ fn unbroken(text: &str) -> Vec<String> {
 }
 
 fn is_number(word: &str) -> bool {
-    let digits = word.trim_start_matches('(');
+    let digits = word.trim_start_matches(['(', '+', '-']);
     let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == '\u{202f}';
     !digits.is_empty() && digits.chars().all(is_part)
 }
@@ -175,6 +175,14 @@ fn is_number(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_signed_number_keeps_what_it_counts() {
+        assert_eq!(
+            unbroken("- by -0.2 % (+1 to -3 ns)"),
+            ["-", "by", "-0.2 %", "(+1 to", "-3 ns)"]
+        );
+    }
 
     #[test]
     fn prose_breaks_between_words_and_keeps_its_indent() {
