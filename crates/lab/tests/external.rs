@@ -5,7 +5,7 @@
 //! test [`LIFE`], in the namespace of the host.
 
 use crate::device::{Lab, ip, plan, raised, traffic};
-use crate::host::{again, alone};
+use crate::host::{again, alone, is_killed};
 use crate::support;
 use crate::support::PortsOfBed as _;
 use mpps_lab::bed::{Bed, BedError, BedPlan, Side};
@@ -18,8 +18,6 @@ use mpps_lab::trial::{self, probe};
 use mpps_linux::links;
 use mpps_linux::{ethtool, setting::Setting};
 use mpps_method::{FrameSpec, Offer, Rate, Span, Verdict};
-use std::os::unix::process::ExitStatusExt;
-use std::process::Stdio;
 
 const LIFE: &str = "a_device_is_measured_and_the_ports_come_back";
 const KILLED: &str = "MPPS_TEST_EXTERNAL_LIFE";
@@ -285,17 +283,11 @@ fn recovered(lab: &Lab) -> Recovery {
 /// Runs the whole life in the host's namespace; whether it was killed on its way.
 fn live(lab: &Lab, variable: &str, number: u64) -> bool {
     let mut command = again(LIFE);
-    command
-        .env(KILLED, "1")
-        .env(variable, number.to_string())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.env(KILLED, "1").env(variable, number.to_string());
     // A child begins in the namespace of the thread that starts it, and with our mounts: the names of
     // namespaces are mounts, and recovery has to see them.
-    let status = lab.host.run(|| command.status()).expect("host");
-    let status = status.expect("this program again");
-    assert!(status.success() || status.signal() == Some(9), "{status}");
-    status.signal() == Some(9)
+    let is_killed = lab.host.run(|| is_killed(&mut command));
+    is_killed.expect("host")
 }
 
 #[test]

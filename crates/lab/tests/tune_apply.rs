@@ -1,7 +1,7 @@
 //! Settings applied in a namespace and put back: each alone, all together, killed at any entry, with a journal cut short,
 //! and with values that somebody else changed meanwhile.
 
-use crate::host::{again, alone};
+use crate::host::{again, alone, is_killed};
 use crate::support;
 use mpps_lab::journal::{self, fault};
 use mpps_lab::recover::recover;
@@ -15,9 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 const LIFE: &str = "a_value_somebody_else_set_is_kept";
 const APPLY: &str = "MPPS_TEST_APPLY";
@@ -339,15 +338,11 @@ fn killed(what: &str, hook: &str, step: u64) -> bool {
 
 /// The same with the random plan of a seed.
 fn killed_with(seed: u64, what: &str, hook: &str, step: u64) -> bool {
-    let status = again(LIFE)
-        .env(what, seed.to_string())
-        .env(hook, step.to_string())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .expect("this program again");
-    assert!(status.success() || status.signal() == Some(9), "{status}");
-    !status.success()
+    is_killed(
+        again(LIFE)
+            .env(what, seed.to_string())
+            .env(hook, step.to_string()),
+    )
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Settings of a whole machine, set and put back: each alone, all together, and killed after any change. Only on a machine of
 //! the tests' own, such as `cargo xtask kernel` boots.
 
-use crate::host::{again, alone};
+use crate::host::{again, alone, is_killed};
 use crate::support;
 use crate::tune_apply::{apply, plan};
 use mpps_lab::journal::{self, fault};
@@ -11,9 +11,8 @@ use mpps_linux::{ethtool, links};
 use mpps_method::tune::{Profile, Scope};
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 const TEST: &str = "a_machines_settings_come_back";
 /// Set where the machine is the tests' own.
@@ -173,13 +172,9 @@ fn scope(id: &str) -> Scope {
 
 /// Runs this program again to apply, to be killed after so many changes. Whether it was.
 fn killed(profile: usize, step: u64) -> bool {
-    let status = again(TEST)
-        .env(APPLY, profile.to_string())
-        .env(fault::KILL_AFTER_CHANGE, step.to_string())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .expect("this program again");
-    assert!(status.success() || status.signal() == Some(9), "{status}");
-    !status.success()
+    is_killed(
+        again(TEST)
+            .env(APPLY, profile.to_string())
+            .env(fault::KILL_AFTER_CHANGE, step.to_string()),
+    )
 }

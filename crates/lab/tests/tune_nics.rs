@@ -2,7 +2,7 @@
 //! has few of them. Each row alone, all together, and killed on the way. Only on a machine of the tests' own, such as
 //! `cargo xtask kernel` boots.
 
-use crate::host::{again, alone};
+use crate::host::{again, alone, is_killed};
 use crate::support;
 use crate::support::values::others;
 use crate::tune_apply::apply;
@@ -17,9 +17,8 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::Write as _;
-use std::os::unix::process::{ExitStatusExt, parent_id};
+use std::os::unix::process::parent_id;
 use std::path::Path;
-use std::process::Stdio;
 
 const TEST: &str = "a_nics_settings_come_back";
 const APPLY: &str = "MPPS_TEST_APPLY";
@@ -233,13 +232,9 @@ fn each_row_and_all(site: &Site, nics: &[String], nic: &str) {
 
 /// Runs this program again to apply all, to be killed after so many changes. Whether it was.
 fn killed(nic: &str, step: usize) -> bool {
-    let status = again(TEST)
-        .env(APPLY, nic)
-        .env(fault::KILL_AFTER_CHANGE, step.to_string())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .expect("this program again");
-    assert!(status.success() || status.signal() == Some(9), "{status}");
-    !status.success()
+    is_killed(
+        again(TEST)
+            .env(APPLY, nic)
+            .env(fault::KILL_AFTER_CHANGE, step.to_string()),
+    )
 }

@@ -4,9 +4,10 @@ use mpps_lab::journal;
 use mpps_linux::netns::NetNs;
 use mpps_linux::{links, setting::Setting};
 use std::collections::BTreeSet;
+use std::os::unix::process::ExitStatusExt;
 use std::panic::Location;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 const ALONE: &str = "MPPS_TEST_ALONE";
 
@@ -44,6 +45,15 @@ pub fn again(test: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("own path"));
     command.args(["--exact", &format!("{module}::{test}")]);
     command
+}
+
+/// Runs it without a word. Whether it was killed on its way; else it succeeded.
+pub fn is_killed(command: &mut Command) -> bool {
+    let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
+    let status = quiet.status().expect("this program again");
+    let is_killed = status.signal() == Some(9);
+    assert!(status.success() || is_killed, "{status}");
+    is_killed
 }
 
 /// What a test that ran in a process of its own printed is shown when it failed, and marked as that process's:
