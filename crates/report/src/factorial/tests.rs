@@ -348,6 +348,9 @@ fn too_few_rounds_and_other_comparisons_say_so() {
     });
     let limited = of_first(&capped).expect_err("the tester's own rates");
     assert_eq!(limited, "the tester reached its limit before the router");
+    let title = &grids(&capped)[0].title;
+    let untold = "not known, because the tester reached its limit before the router";
+    assert!(title.ends_with(untold), "{title}");
     let told = sentences(&two_changes([1.0; 4], 6));
     let wanted = format!(
         "64 B: it is not known whether changes interact, because {}",
