@@ -120,11 +120,8 @@ impl TrialLine {
     /// Share of the frames that reached the DUT's NIC and that the DUT lost, disturbances aside; 0 where none reached it.
     #[must_use]
     pub fn lost_share(&self) -> f64 {
-        let over = |frames: fn(&Ledger) -> u64| -> u64 {
-            self.directions.iter().map(|way| frames(&way.ledger)).sum()
-        };
-        let reached = over(|all| all.sent_frames.saturating_sub(all.lost_before_nic_frames));
-        let lost = over(|all| all.lost_nic_ring_frames + all.lost_in_dut_frames);
+        let reached = self.over(|all| all.sent_frames.saturating_sub(all.lost_before_nic_frames));
+        let lost = self.over(|all| all.lost_nic_ring_frames + all.lost_in_dut_frames);
         let apart = self.disturbed.unwrap_or_default();
         let reached = reached.saturating_sub(apart.sent_frames);
         let lost = lost.saturating_sub(apart.lost_frames.unwrap_or(0));
@@ -134,11 +131,13 @@ impl TrialLine {
     /// Frames/s that reached the DUT's NIC, whatever was planned.
     #[must_use]
     pub fn reached_fps(&self) -> f64 {
-        let ledgers = self.directions.iter().map(|way| &way.ledger);
-        let reached: u64 = ledgers
-            .map(|all| all.sent_frames.saturating_sub(all.lost_before_nic_frames))
-            .sum();
+        let reached = self.over(|all| all.sent_frames.saturating_sub(all.lost_before_nic_frames));
         reached as f64 * 1e9 / self.duration_ns.max(1) as f64
+    }
+
+    /// Frames of all directions.
+    fn over(&self, frames: fn(&Ledger) -> u64) -> u64 {
+        self.directions.iter().map(|way| frames(&way.ledger)).sum()
     }
 
     /// Leaves out what takes memory, and gives back what reading took too much.
