@@ -16,7 +16,7 @@ pub use compare::{BinaryPlan, ComparePlan, NAME_MAX as VARIANT_NAME_MAX, Variant
 pub use destinations::{DESTINATIONS, DestinationPlan, INTERNET, made_up};
 pub use explain::{Baseline, ExplainPlan};
 pub use load::load_plan;
-pub use sending::{Sending, frames};
+pub use sending::{Sending, check_load, frames};
 pub use settings::{SettingsPlan, TwoBeds, words as unmeasured_in_words};
 pub use sweep::{SweepPlan, steps as sweep_steps};
 

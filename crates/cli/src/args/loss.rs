@@ -1,9 +1,9 @@
 //! `mpps loss`.
 
-use super::quantity::{budget, lasting, percent, rate, trial_length, warm_up};
-use super::{OutputArgs, PlaceArgs, SentArgs, SimulateArgs};
+use super::lasting::LastingArgs;
+use super::quantity::{budget, percent, rate, trial_length, warm_up};
+use super::{RunArgs, SimulateArgs};
 use clap::Args;
-use mpps_lab::jobs::lasting::Overload;
 use mpps_method::{Rate, Span};
 use std::path::PathBuf;
 
@@ -28,42 +28,18 @@ pub struct LossArgs {
     /// [default: as long as it takes; with --overload 30s]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Span>,
-    /// Offer one lasting overload instead: a multiple of the maximum forwarding rate (5x), or all that the tester can
-    /// (max). The result says whether the router holds its rate and its management path answers. It also says when the
-    /// router is as before
-    #[arg(long, value_name = "FACTOR", value_parser = overload,
-          conflicts_with_all = ["step", "time", "max_rate", "warm_up"])]
-    pub overload: Option<Overload>,
-    /// How long the overload lasts (30s, 10m, 2h); the receiver keeps a bit for each frame, so memory bounds it
-    #[arg(long = "for", value_name = "TIME", default_value = "60s", value_parser = lasting, requires = "overload")]
-    pub lasts: Span,
-    /// What is sent.
+    /// Or a lasting overload.
     #[command(flatten)]
-    pub sent: SentArgs,
-    /// Where.
+    pub lasting: LastingArgs,
+    /// What is sent, where, and where results go.
     #[command(flatten)]
-    pub place: PlaceArgs,
+    pub run: RunArgs,
     /// Or a simulated pair.
     #[command(flatten)]
     pub pair: SimulateArgs,
     /// Write the plot here, SVG [default: beside the record]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot: Option<PathBuf>,
-    /// Where results go.
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
-fn overload(text: &str) -> Result<Overload, String> {
-    if text == "max" {
-        return Ok(Overload::Max);
-    }
-    let factor = text
-        .strip_suffix('x')
-        .and_then(|factor| factor.parse().ok());
-    let factor = factor.filter(|factor: &f64| (1.1..=1000.0).contains(factor));
-    let overload = factor.map(Overload::Times);
-    overload.ok_or_else(|| "give 1.1x to 1000x of the maximum forwarding rate, or max".to_owned())
 }
 
 fn step(text: &str) -> Result<f64, String> {

@@ -23,6 +23,8 @@ mod generate;
 #[cfg(feature = "measure")]
 pub mod goal;
 #[cfg(feature = "measure")]
+mod lasting;
+#[cfg(feature = "measure")]
 mod latency;
 mod limits;
 #[cfg(feature = "measure")]

@@ -5,9 +5,10 @@ use crate::args::{PlaceArgs, PortArgs, SearchArgs, SentArgs, SimulateArgs, Traff
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::search::saturation::SENDER_MAX;
 use mpps_lab::tester::{PortKind, ReceiverPlace, TesterError, exit_refuses};
 use mpps_lab::traffic::Traffic;
-use mpps_method::{FrameSpec, Span};
+use mpps_method::{FrameSpec, Rate, Span};
 
 /// What is sent, where and through which routes.
 #[derive(Debug)]
@@ -85,6 +86,7 @@ impl Sending {
     ) -> Result<ThroughputPlan> {
         Ok(ThroughputPlan {
             search: trials_of(trial),
+            minimum: Rate::ZERO,
             budget,
             ..self.searched(None, warm_up)?
         })
@@ -112,6 +114,15 @@ impl Sending {
             destinations: self.destinations,
         }
     }
+}
+
+/// Refuses a load that no trial of this length can offer.
+pub fn check_load(which: &str, rate: Rate, time: Span) -> Result<()> {
+    ensure!(
+        rate <= SENDER_MAX && rate.frames_in(time) > 0,
+        "{which}: {rate} cannot be offered: give at most {SENDER_MAX}, and at least one frame in {time}"
+    );
+    Ok(())
 }
 
 /// The frame sizes, and all that stays the same over them.

@@ -1,15 +1,13 @@
 //! `mpps back-to-back`: the longest burst that no frame of is lost, and the buffer that it implies.
 
-use super::contract::{CellPlan, Place, cell_of, measure_sizes};
+use super::contract::{CellPlan, cell_of, measure_sizes};
 use super::measure::measure;
 use crate::args::BurstArgs;
 use crate::campaign::OVERLOAD;
 use crate::exit::Exit;
 use crate::plan::{Planned, Sending};
 use crate::record::Job;
-use crate::recorder::Recorder;
 use anyhow::Result;
-use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::back_to_back::{self, BurstPlan};
 use std::ffi::OsString;
 

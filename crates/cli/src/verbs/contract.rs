@@ -11,7 +11,7 @@ pub use mpps_lab::jobs::Place;
 use mpps_lab::jobs::fib_scale::Point;
 use mpps_lab::traffic::Traffic;
 use mpps_method::Span;
-use mpps_record::{ResultLine, Run};
+use mpps_record::{self as record, ResultLine};
 
 /// What is a verb's own.
 pub trait Measure {
@@ -46,7 +46,7 @@ pub trait Measure {
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()>;
 
     /// Results that are shown and not recorded: of what was not begun, because of `why`.
-    fn not_begun(&self, _run: &Run, _why: &str) -> Vec<ResultLine> {
+    fn not_begun(&self, _run: &record::Run, _why: &str) -> Vec<ResultLine> {
         Vec::new()
     }
 
@@ -74,15 +74,21 @@ macro_rules! measure_sizes {
                 Ok(())
             }
 
-            fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> anyhow::Result<()> {
-                type Run = fn(&$plan, Place<'_>, &mut Recorder) -> anyhow::Result<Option<JobError>>;
-                let run: Run = $run;
+            fn run(
+                &self,
+                place: $crate::verbs::contract::Place<'_>,
+                recorder: &mut $crate::recorder::Recorder,
+            ) -> anyhow::Result<()> {
+                let run: $crate::verbs::contract::Run<$plan> = $run;
                 $crate::verbs::contract::ended(run(self, place, recorder)?)
             }
         }
     };
 }
 pub(super) use measure_sizes;
+
+/// How such a job is run.
+pub type Run<P> = fn(&P, Place<'_>, &mut Recorder) -> Result<Option<JobError>>;
 
 /// What a cell of a campaign plans: its beds, what is sent there, and about how long it measures.
 pub type CellPlan = (Vec<CellBed>, Span);

@@ -1,16 +1,13 @@
 //! `mpps latency`: how long every frame takes at given loads.
 
-use super::contract::{CellPlan, Place, cell_of, measure_sizes};
+use super::contract::{CellPlan, cell_of, measure_sizes};
 use super::measure::measure;
 use crate::args::LatencyArgs;
 use crate::exit::Exit;
-use crate::plan::{Planned, Sending};
+use crate::plan::{Planned, Sending, check_load};
 use crate::record::Job;
-use crate::recorder::Recorder;
-use anyhow::{Result, ensure};
-use mpps_lab::jobs::JobError;
+use anyhow::Result;
 use mpps_lab::jobs::latency::{self, LatencyLoad, LatencyPlan};
-use mpps_lab::search::saturation::SENDER_MAX;
 use mpps_method::Rate;
 use mpps_report::number::percent_given;
 use std::ffi::OsString;
@@ -39,11 +36,7 @@ fn plan(args: &LatencyArgs) -> Result<Planned<LatencyPlan>> {
         }),
     };
     for (which, rate) in args.load.iter().filter_map(at) {
-        ensure!(
-            rate <= SENDER_MAX && rate.frames_in(args.time) > 0,
-            "{which}: {rate} cannot be offered: give at most {SENDER_MAX}, and at least one frame in {}",
-            args.time
-        );
+        check_load(&which, rate, args.time)?;
     }
     let sending = Sending::new(&args.run.sent, &args.run.place, None)?;
     let measurement = sending.searched(Some(args.budget), args.warm_up)?;

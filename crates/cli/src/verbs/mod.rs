@@ -29,6 +29,8 @@ pub mod generate;
 #[cfg(feature = "measure")]
 mod in_turns;
 #[cfg(feature = "measure")]
+mod lasting;
+#[cfg(feature = "measure")]
 pub mod latency;
 pub mod limits;
 #[cfg(feature = "measure")]

@@ -1,12 +1,11 @@
 //! `mpps recovery`: for how long frames are lost after an overload.
 
-use super::contract::{Place, measure_sizes};
+use super::contract::measure_sizes;
 use super::measure::measure;
 use crate::args::RecoveryArgs;
 use crate::exit::Exit;
 use crate::plan::{Planned, Sending};
 use crate::record::Job;
-use crate::recorder::Recorder;
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::recovery::{self, RecoveryPlan};

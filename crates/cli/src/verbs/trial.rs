@@ -4,13 +4,12 @@ use super::contract::{CellPlan, Measure, Place, cell_of, ended};
 use super::measure::measure;
 use crate::args::TrialArgs;
 use crate::exit::Exit;
-use crate::plan::{Planned, Sending};
+use crate::plan::{Planned, Sending, check_load};
 use crate::record::Job;
 use crate::recorder::Recorder;
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load};
-use mpps_lab::search::saturation::SENDER_MAX;
 use mpps_lab::traffic::Traffic;
 use std::ffi::OsString;
 
@@ -28,11 +27,9 @@ pub fn cell(args: &TrialArgs, _typed: &[OsString]) -> Result<CellPlan> {
 /// What the arguments mean.
 fn plan(args: &TrialArgs) -> Result<Planned<FixedLoadPlan>> {
     for load in &args.rate {
-        ensure!(
-            !matches!(load, Load::At(rate) if *rate > SENDER_MAX || rate.frames_in(args.time) == 0),
-            "--rate {load}: give at most {SENDER_MAX}, and at least one frame in {}",
-            args.time
-        );
+        if let Load::At(rate) = *load {
+            check_load("--rate", rate, args.time)?;
+        }
     }
     let sending = Sending::new(&args.run.sent, &args.run.place, Some(&args.pair))?;
     let offer = FixedLoadPlan {
