@@ -118,26 +118,32 @@ fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     .concat()
 }
 
-/// What to doubt about a series of loads of one length (`mpps loss`), which has neither gate nor search.
+/// What to doubt about a series of loads of one length, one trial each (`mpps loss`), which has neither gate nor search. `void`
+/// trials came before these; `limit` keeps the loads from being higher; a search before found `passed` without loss.
 #[must_use]
-pub fn series_doubts(around: &Surroundings, ceiling: Rate, series: &Series<'_>) -> Vec<Doubt> {
-    let Series { trials, void, .. } = *series;
-    let found = series.found.map(|(rate, _)| rate);
+pub fn series_doubts(
+    around: &Surroundings,
+    (limit, ceiling): (LimitedBy, Rate),
+    length: Span,
+    (trials, void): (&[(Trial, Verdict)], u32),
+    passed: Option<Rate>,
+) -> Vec<Doubt> {
+    // From the lowest load up: a higher one without loss above a lossy one is chance.
+    let is_lossless = |(_, verdict): &&(Trial, Verdict)| *verdict == Verdict::Lossless;
+    let found = trials.iter().rev().take_while(is_lossless).last();
+    let found = found.map(|(trial, _)| trial.offered);
+    let verdicts = trials.iter().map(|(_, verdict)| verdict);
     let one_each = [
-        search::short_trial(series.length),
-        search::voided(
-            void,
-            void + trials.len() as u32,
-            trials.iter().map(|(_, verdict)| verdict),
-        ),
+        search::short_trial(length),
+        search::voided(void, void + trials.len() as u32, verdicts),
         found.and_then(|rate| machine::lost_disturbed(trials, rate)),
         tester::not_offered(trials),
-        (series.found).and_then(|(rate, limit)| tester::near_ceiling(rate, limit, ceiling)),
+        found.and_then(|rate| tester::near_ceiling(rate, limit, ceiling)),
     ];
     let mut doubts: Vec<Doubt> = one_each.into_iter().flatten().collect();
     doubts.extend(trials_doubts(around, trials));
     doubts.extend(bed::doubts(around, ceiling));
-    doubts.extend(curve::doubts(trials, series.passed));
+    doubts.extend(curve::doubt(trials, passed));
     doubts
 }
 
@@ -149,20 +155,6 @@ pub fn trials_doubts(around: &Surroundings, trials: &[(Trial, Verdict)]) -> Vec<
     doubts.extend(table::doubts(around.table));
     doubts.extend(frame_doubts(trials, around.ring_frames));
     doubts
-}
-
-/// What the rules look at in a series.
-pub struct Series<'a> {
-    /// Length of a trial.
-    pub length: Span,
-    /// The last trial at each load.
-    pub trials: &'a [(Trial, Verdict)],
-    /// Void trials before these.
-    pub void: u32,
-    /// The highest load up to which nothing was lost, and what keeps the loads from being higher.
-    pub found: Option<(Rate, LimitedBy)>,
-    /// What a search before it found without loss.
-    pub passed: Option<Rate>,
 }
 
 /// What to doubt about overload alone.

@@ -337,10 +337,15 @@ impl Trial {
     /// The same outside disturbances.
     #[must_use]
     pub fn undisturbed_rate(&self) -> Option<Rate> {
-        let (whole, disturbed) = (self.duration.as_nanos(), self.disturbed.time.as_nanos());
-        let undisturbed = Span::from_nanos(whole.saturating_sub(disturbed));
-        let sent = Rate::from_frames(self.undisturbed().sent, undisturbed);
+        let sent = Rate::from_frames(self.undisturbed().sent, self.undisturbed_time());
         sent.map(|sent| sent.min(self.offered))
+    }
+
+    /// The part of its length outside disturbances.
+    #[must_use]
+    pub fn undisturbed_time(&self) -> Span {
+        let disturbed = self.disturbed.time.as_nanos();
+        Span::from_nanos(self.duration.as_nanos().saturating_sub(disturbed))
     }
 
     /// Forwarding rate (RFC 2285 3.6.1): frames received over the trial's length.

@@ -102,14 +102,8 @@ fn a_series_has_the_doubts_of_its_trials() {
         ..Trial::default()
     };
     let names = |around: &Surroundings, trials: &[(Trial, Verdict)], void, length, limit| {
-        let series = Series {
-            length: Span::from_millis(length),
-            trials,
-            void,
-            found: Some((load, limit)),
-            passed: None,
-        };
-        let doubts = series_doubts(around, load, &series);
+        let length = Span::from_millis(length);
+        let doubts = series_doubts(around, (limit, load), length, (trials, void), None);
         let names = doubts.iter().map(|doubt| doubt.name);
         names.collect::<Vec<_>>()
     };
@@ -127,7 +121,8 @@ fn a_series_has_the_doubts_of_its_trials() {
         ..quiet
     };
     let unsent = Verdict::NotOffered(mpps_method::Shortfall::LostAtReceiver(1));
-    let trials = vec![(trial(20_000_000), unsent); 5];
+    let mut trials = vec![(trial(20_000_000), unsent); 5];
+    trials.push((trial(20_000_000), Verdict::Lossless));
     let found = names(&shared, &trials, 2, 1_000, LimitedBy::Tester);
     for name in [
         "short-trial",

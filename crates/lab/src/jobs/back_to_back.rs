@@ -5,13 +5,11 @@
 //! calibration of the meter, not a finding.
 
 use super::sizes;
-use super::throughput::{ThroughputPlan, after_overload};
+use super::throughput::{Overloaded, ThroughputPlan, after_overload};
 use super::{JobError, Judged, Phase, Place, ResultObserver, Trials};
-use crate::clock::Deadline;
 use crate::doubt::{self, Doubt, Weight};
 use crate::line::{doubts, whole_fps};
 use crate::search::measurer::Measurer;
-use crate::search::saturation::Saturated;
 use mpps_method::{Offer, Rate, Span, Trial, Verdict, statistics};
 use mpps_record::{BurstLine, BurstSearch, BurstSum};
 
@@ -45,23 +43,23 @@ pub fn measure(
 ) -> Option<JobError> {
     let measurement = &plan.measurement;
     sizes::fill_each(measurement, observer, |frames, line, trials| {
-        let searches =
-            |measurer: &mut dyn Measurer, saturated, deadline, trials: &mut Trials<'_>| {
-                search_size(measurer, &saturated, plan, deadline, line, trials)
-            };
+        let searches = |at: Overloaded<'_, '_>| search_size(at, plan, line);
         after_overload(place, measurement, frames, trials, searches)
     })
 }
 
 /// The searches of one size. The first is offered however little time there is.
 fn search_size(
-    measurer: &mut dyn Measurer,
-    saturated: &Saturated,
+    at: Overloaded<'_, '_>,
     plan: &BurstPlan,
-    deadline: Deadline,
     line: &mut BurstLine,
-    trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
+    let Overloaded {
+        measurer,
+        saturated,
+        deadline,
+        trials,
+    } = at;
     let around = measurer.surroundings();
     let forwarding = (saturated.maximum()).map(|most| Rate::from_fps(most.forwarding.middle));
     line.receiver = around.receiver.map(Into::into);

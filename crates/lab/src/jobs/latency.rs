@@ -172,11 +172,7 @@ impl PathLatency {
 
     /// Time outside disturbances.
     fn time(&self) -> Span {
-        let undisturbed = |trial: &Trial| {
-            let (all, disturbed) = (trial.duration, trial.disturbed.time);
-            Span::from_nanos(all.as_nanos().saturating_sub(disturbed.as_nanos()))
-        };
-        let each = self.counted().map(|judged| undisturbed(&judged.trial));
+        let each = self.counted().map(|judged| judged.trial.undisturbed_time());
         each.fold(Span::ZERO, Span::plus)
     }
 

@@ -2,20 +2,14 @@
 //! in a row lose nothing.
 
 use super::sizes;
-use super::throughput::{ThroughputPlan, after_overload};
-use super::{JobError, Judged, Phase, Place, ResultObserver, Trials};
-use crate::clock::Deadline;
-use crate::doubt::{self, Series};
+use super::throughput::{Overloaded, ThroughputPlan, after_overload};
+use super::{JobError, Phase, Place, ResultObserver};
+use crate::doubt;
 use crate::line::{self, whole_fps};
 use crate::search::link;
-use crate::search::measurer::Measurer;
-use crate::search::saturation::Saturated;
-use mpps_method::{Ceiling, LimitedBy, Offer, Rate, Span, Trial, Verdict};
+use mpps_method::{Ceiling, LimitedBy, Offer, Rate, Trial, Verdict};
 use mpps_record::known::SeriesEnd;
 use mpps_record::{CurveLine, CurvePoint, Measured};
-
-/// The series ends after so many lossless loads in a row.
-const LOSSLESS_IN_A_ROW: u32 = 2;
 
 /// What to measure; the bed is raised by then.
 #[derive(Clone, Debug)]
@@ -34,12 +28,6 @@ impl LossPlan {
         let (step, loads) = (self.step, (1.0 / self.step + 1e-9).floor() as u32);
         (0..loads).map(move |load| 1.0 - f64::from(load) * step)
     }
-
-    /// Length of a trial.
-    #[must_use]
-    pub fn time(&self) -> Span {
-        self.measurement.search.final_trial()
-    }
 }
 
 /// Measures one frame size after the other, and tells each curve; returns what ended the run, or a size.
@@ -48,103 +36,73 @@ pub fn measure(
     plan: &LossPlan,
     observer: &mut dyn ResultObserver<CurveLine>,
 ) -> Option<JobError> {
-    let measurement = &plan.measurement;
-    sizes::fill_each(measurement, observer, |frames, curve, trials| {
+    sizes::fill_each(&plan.measurement, observer, |frames, curve, trials| {
         curve.step_share = plan.step;
-        curve.trial_ns = plan.time().as_nanos();
+        curve.trial_ns = plan.measurement.search.final_trial().as_nanos();
         curve.end = SeriesEnd::CutShort.into();
         curve.simulated = place.is_simulated();
-        let series = |measurer: &mut dyn Measurer, saturated, deadline, trials: &mut Trials<'_>| {
-            descend(curve, measurer, plan, &saturated, deadline, trials)
-        };
-        let ended = after_overload(place, measurement, frames, trials, series);
-        let numbers = trials.numbers_by_phase();
-        curve.overload_trials.clone_from(&numbers.overload_trials);
+        let series = |at: Overloaded<'_, '_>| descend(at, plan, curve);
+        let ended = after_overload(place, &plan.measurement, frames, trials, series);
+        (curve.overload_trials).clone_from(&trials.numbers_by_phase().overload_trials);
         ended
     })
 }
 
 /// The series of one frame size.
-fn descend(
-    curve: &mut CurveLine,
-    measurer: &mut dyn Measurer,
-    plan: &LossPlan,
-    saturated: &Saturated,
-    deadline: Deadline,
-    trials: &mut Trials<'_>,
-) -> Result<(), JobError> {
-    let around = measurer.surroundings();
-    let most = (plan.measurement.maximum).filter(|&maximum| maximum < saturated.ceiling);
-    let ceiling = link::highest(most.unwrap_or(saturated.ceiling), around.line_rate);
+fn descend(at: Overloaded<'_, '_>, plan: &LossPlan, curve: &mut CurveLine) -> Result<(), JobError> {
+    let (around, most) = (at.measurer.surroundings(), at.saturated.ceiling);
+    let maximum = (plan.measurement.maximum).filter(|&maximum| maximum < most);
+    let ceiling = link::highest(maximum.unwrap_or(most), around.line_rate);
     let limit = match ceiling {
         Ceiling::Link(_) => LimitedBy::Link,
-        Ceiling::Tester(_) if most.is_some() => LimitedBy::MaxRate,
+        Ceiling::Tester(_) if maximum.is_some() => LimitedBy::MaxRate,
         Ceiling::Tester(_) => LimitedBy::Tester,
     };
     curve.highest_fps = Some(whole_fps(ceiling.rate()));
     curve.highest_limited_by = Some(line::limited_by(limit));
     curve.receiver = around.receiver.map(Into::into);
-    let mut tried = Vec::new();
-    let highest = (ceiling.rate(), deadline);
-    let ended = offer_each(curve, &mut tried, measurer, plan, highest, trials);
-    // From the lowest load up: a higher one without loss above a lossy one is chance.
-    let is_lossless = |(_, verdict): &&(Trial, Verdict)| *verdict == Verdict::Lossless;
-    let passed = tried.iter().rev().take_while(is_lossless).last();
-    let series = Series {
-        length: plan.time(),
-        trials: &tried,
-        void: curve.loads.iter().map(|load| load.void_trials).sum(),
-        found: passed.map(|(trial, _)| (trial.offered, limit)),
-        passed: plan.passed,
+    let (mut tried, time) = (Vec::new(), plan.measurement.search.final_trial());
+    // Loss is no reason to repeat a load. One that was not measured is neither lossless nor lossy: what came before it is not in
+    // a row with what comes after it. The first load is offered however little time there is.
+    let mut offer_each = || {
+        for share in plan.shares() {
+            if !tried.is_empty() && !at.deadline.leaves(time) {
+                return Ok(SeriesEnd::Budget);
+            }
+            let offer = Offer::new(Rate::from_fps(share * ceiling.rate().fps()), time);
+            let (judged, void_trials) = sizes::repeat_void(|| {
+                let trial = at.measurer.trial(&offer)?;
+                at.measurer.judge(Phase::Loss, offer, trial, at.trials)
+            })?;
+            curve.loads.push(CurvePoint {
+                // Steps of a tenth are no binary numbers.
+                load_share: (share * 1e6).round() / 1e6,
+                load_fps: whole_fps(offer.rate),
+                measured: judged.verdict.counts().then(|| measured(&judged.trial)),
+                verdict: line::verdict(&judged.verdict),
+                verdict_text: judged.verdict.to_string(),
+                trial: judged.number,
+                void_trials,
+            });
+            tried.push((judged.trial, judged.verdict));
+            if let [.., (_, Verdict::Lossless), (_, Verdict::Lossless)] = &tried[..] {
+                return Ok(SeriesEnd::TwoLossless);
+            }
+        }
+        Ok(SeriesEnd::LowestLoad)
     };
-    let doubts = doubt::series_doubts(&measurer.surroundings(), saturated.ceiling, &series);
+    let ended: Result<SeriesEnd, JobError> = offer_each();
+    let void = curve.loads.iter().map(|load| load.void_trials).sum();
+    let (limit, tried) = ((limit, most), (&tried[..], void));
+    let around = at.measurer.surroundings();
+    let doubts = doubt::series_doubts(&around, limit, time, tried, plan.passed);
     curve.doubts = line::doubts(&doubts);
     curve.end = ended?.into();
     Ok(())
 }
 
-/// The loop. A load that was not measured is neither lossless nor lossy: what came before it is not in a row with what
-/// comes after it. The first load is offered however little time there is.
-fn offer_each(
-    curve: &mut CurveLine,
-    tried: &mut Vec<(Trial, Verdict)>,
-    measurer: &mut dyn Measurer,
-    plan: &LossPlan,
-    (highest, deadline): (Rate, Deadline),
-    trials: &mut Trials<'_>,
-) -> Result<SeriesEnd, JobError> {
-    let mut lossless = 0;
-    for share in plan.shares() {
-        if !curve.loads.is_empty() && !deadline.leaves(plan.time()) {
-            return Ok(SeriesEnd::Budget);
-        }
-        let load = Rate::from_fps(share * highest.fps());
-        let (judged, void) = offer(measurer, plan, load, trials)?;
-        lossless = match judged.verdict {
-            Verdict::Lossless => lossless + 1,
-            _ => 0,
-        };
-        curve.loads.push(CurvePoint {
-            // Steps of a tenth are no binary numbers.
-            load_share: (share * 1e6).round() / 1e6,
-            load_fps: whole_fps(load),
-            measured: judged.verdict.counts().then(|| measured(&judged.trial)),
-            verdict: line::verdict(&judged.verdict),
-            verdict_text: judged.verdict.to_string(),
-            trial: judged.number,
-            void_trials: void,
-        });
-        tried.push((judged.trial, judged.verdict));
-        if lossless == LOSSLESS_IN_A_ROW {
-            return Ok(SeriesEnd::TwoLossless);
-        }
-    }
-    Ok(SeriesEnd::LowestLoad)
-}
-
 fn measured(trial: &Trial) -> Measured {
-    let (counts, length) = (trial.undisturbed(), trial.duration.as_nanos());
-    let time = Span::from_nanos(length.saturating_sub(trial.disturbed.time.as_nanos()));
+    let (counts, time) = (trial.undisturbed(), trial.undisturbed_time());
     let fps = |rate: Option<Rate>| whole_fps(rate.unwrap_or_default());
     Measured {
         offered_fps: fps(trial.undisturbed_rate()),
@@ -156,20 +114,6 @@ fn measured(trial: &Trial) -> Measured {
         loss_ratio: trial.loss_ratio().unwrap_or_default(),
         dut_busiest_cpu_share: trial.busiest_share(),
     }
-}
-
-/// One load, again while the machine disturbs it. Loss is no reason to repeat.
-fn offer(
-    measurer: &mut dyn Measurer,
-    plan: &LossPlan,
-    rate: Rate,
-    trials: &mut Trials<'_>,
-) -> Result<(Judged, u32), JobError> {
-    let offer = Offer::new(rate, plan.time());
-    sizes::repeat_void(|| {
-        let trial = measurer.trial(&offer)?;
-        measurer.judge(Phase::Loss, offer, trial, trials)
-    })
 }
 
 #[cfg(test)]

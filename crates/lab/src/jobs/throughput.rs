@@ -131,10 +131,21 @@ pub(super) fn measure_size(
     frames: &FrameSpec,
     trials: &mut Trials<'_>,
 ) -> Result<Vec<Finding>, JobError> {
-    let search = |measurer: &mut dyn Measurer, saturated, deadline, trials: &mut Trials<'_>| {
-        find(measurer, plan, saturated, deadline, trials)
-    };
-    after_overload(place, plan, frames, trials, search)
+    after_overload(place, plan, frames, trials, |at| {
+        find(at.measurer, plan, at.saturated, at.deadline, at.trials)
+    })
+}
+
+/// What a size is measured with once overload is known.
+pub(super) struct Overloaded<'a, 't> {
+    /// Runs its trials.
+    pub measurer: &'a mut dyn Measurer,
+    /// What overload told.
+    pub saturated: Saturated,
+    /// When its time is spent.
+    pub deadline: Deadline,
+    /// Its trials.
+    pub trials: &'a mut Trials<'t>,
 }
 
 /// Measures overload with one frame size, then the rest in what that left of the budget. The ceiling of a simulated pair is
@@ -144,19 +155,28 @@ pub(super) fn after_overload<T>(
     plan: &ThroughputPlan,
     frames: &FrameSpec,
     trials: &mut Trials<'_>,
-    rest: impl FnOnce(&mut dyn Measurer, Saturated, Deadline, &mut Trials<'_>) -> Result<T, JobError>,
+    rest: impl FnOnce(Overloaded<'_, '_>) -> Result<T, JobError>,
 ) -> Result<T, JobError> {
     match place {
         Place::Bed(bed) => {
             let deadline = Deadline::after(plan.budget);
             let (mut tester, saturated) = saturate(bed, plan, frames, |_| Ok(()), trials)?;
             tester.warm_up = plan.warm_up;
-            rest(&mut tester, saturated, deadline, trials)
+            rest(Overloaded {
+                measurer: &mut tester,
+                saturated,
+                deadline,
+                trials,
+            })
         }
         Place::Simulated(router) => {
             let mut pair = SimulatedPair::new(frames.clone(), router);
-            let saturated = saturation::simulate(&router);
-            rest(&mut pair, saturated, Deadline::NEVER, trials)
+            rest(Overloaded {
+                measurer: &mut pair,
+                saturated: saturation::simulate(&router),
+                deadline: Deadline::NEVER,
+                trials,
+            })
         }
     }
 }

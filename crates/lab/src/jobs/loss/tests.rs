@@ -1,4 +1,5 @@
 use super::*;
+use crate::clock::Deadline;
 use crate::jobs::sizes::REPEATS;
 use crate::jobs::{Observer, Report};
 use crate::search::link::Link;
@@ -7,7 +8,7 @@ use crate::search::simulated::SimulatedPair;
 use crate::traffic::Traffic;
 use mpps_method::FrameSpec;
 use mpps_method::simulate::Properties;
-use mpps_method::{Accept, Resolution, SearchPlan};
+use mpps_method::{Accept, Resolution, SearchPlan, Span};
 use mpps_record::{self as record, SeriesEnd};
 use std::io;
 
@@ -210,9 +211,13 @@ fn a_spent_budget_leaves_one_load() {
     let plan = plan(0.1, None);
     let mut seen = Seen::default();
     let error = sizes::fill_each(&plan.measurement, &mut seen, |frames, curve, trials| {
-        let mut pair = SimulatedPair::new(frames.clone(), router(650e3));
-        let saturated = saturation::simulate(&router(650e3));
-        descend(curve, &mut pair, &plan, &saturated, spent, trials)
+        let at = Overloaded {
+            measurer: &mut SimulatedPair::new(frames.clone(), router(650e3)),
+            saturated: saturation::simulate(&router(650e3)),
+            deadline: spent,
+            trials,
+        };
+        descend(at, &plan, curve)
     });
     assert!(error.is_none());
     assert_eq!(series(&seen.curves[0]), "100x");
