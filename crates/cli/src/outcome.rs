@@ -4,8 +4,8 @@
 use crate::exit::Exit;
 use crate::print::{fitted, out};
 use anyhow::Result;
-use mpps_record::{Answers, Comparability, Place, RouteChanges, Run, RunLine, Traffic};
-use mpps_report::machine_line;
+use mpps_record::{Comparability, Place, RouteChanges, Run, RunLine, Traffic};
+use mpps_report::{Shown, machine_line};
 use serde::Serialize;
 use serde_json::{Value, json, to_string_pretty};
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::path::Path;
 pub const SUITE: &str = "rfc2544";
 
 /// What the lines of one kind come to.
-pub trait Outcome: Answers {
+pub trait Outcome: Shown {
     /// The result in JSON, behind what all results have.
     fn document(&self, run: &Run, _view: &View<'_>) -> Result<Value> {
         let simulated = run.begin.as_ref().is_some_and(is_simulated);

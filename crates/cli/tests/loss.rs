@@ -20,8 +20,8 @@ fn a_curve_is_told_drawn_and_recorded() {
     let words = ["--frame", "64,1518", "--simulate", pair];
     let ended = loss(&scratch, &words);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let sentence = "64 B: nothing lost up to 60 % (600.0k frames/s); at 70 % (700.0k frames/s) 7.14 % lost; \
-                    at 100 % (1.000M frames/s) 35 % lost, 650.0k forwarded\n";
+    let sentence = "64 B: nothing lost up to 60 % (600k frames/s); at 70 % (700k frames/s) 7.14 % lost, 650k forwarded; \
+                    at 100 % (1.00M frames/s) 35 % lost, 650k forwarded.\n";
     assert!(ended.stdout.contains(sentence), "{ended:?}");
     let rows = ended.stdout.lines().filter(|line| line.contains("lossy "));
     assert_eq!(rows.clone().count(), 8);

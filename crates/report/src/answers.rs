@@ -10,8 +10,9 @@ use mpps_record::{Answer, LoadLine, Place, Plan, Run};
 /// What the run was to find, as the kind of line of its job says.
 #[must_use]
 pub fn purpose(run: &Run, job: &str, plan: &Plan) -> String {
-    let mut kinds = kinds(run).into_iter().filter(|kind| kind.job() == job);
-    let told = kinds.find_map(|kind| kind.purpose(plan));
+    let kinds = kinds(run).into_iter().filter(|kind| kind.job() == job);
+    // Of a verb's kinds the later one is for plans of another sort.
+    let told = kinds.filter_map(|kind| kind.purpose(plan)).last();
     told.unwrap_or_else(|| match (job, &plan.fixed) {
         ("rfc2544", _) => "The benchmarks of RFC 2544 section 26.".to_owned(),
         (_, Some(fixed)) => sentence::fixed_loads(fixed),

@@ -286,7 +286,7 @@ impl Chart {
                     @if step > 1 { ": 1 in " (step) " of its " (number::grouped(points as u64)) " points" }
                 }
                 div.wide { table {
-                    thead { tr { @for name in ["Series", self.x.label, self.y.label] { th scope="col" { (name) } } } }
+                    thead { tr { @for name in ["Series", &self.x.label, &self.y.label] { th scope="col" { (name) } } } }
                     tbody {
                         @for series in &self.series {
                             @for point in series.points.iter().step_by(step) {

@@ -4,6 +4,7 @@ mod burst;
 mod calibration;
 mod comparison;
 mod curve;
+mod described;
 mod effects;
 mod latency;
 mod load;
@@ -15,10 +16,11 @@ mod reset;
 mod result;
 mod sweep;
 
+pub use described::{Answered, Described};
 pub use point::scale_sentence;
 pub use result::{at_overload, without_loss};
 
-use crate::chart::Chart;
+use crate::chart::{self, Chart};
 use crate::gauges::{Gauges, Labels};
 use crate::number;
 use crate::table::Table;
@@ -85,6 +87,8 @@ fn dash() -> String {
     "-".to_owned()
 }
 
-fn time(ns: Option<u64>) -> String {
-    ns.map_or_else(dash, |ns| number::time(ns as f64))
+/// Their plots as an SVG that needs nothing beside it. The first line of `heading` is its title.
+#[must_use]
+pub fn picture(lines: &dyn Shown, run: &Run, heading: &[&str]) -> String {
+    chart::picture(heading, lines.charts(run))
 }

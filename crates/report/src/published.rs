@@ -215,6 +215,7 @@ fn beside(line: &SweepLine, rows: Range<usize>, scenarios: &[usize]) -> Table {
     Table {
         head,
         rows: rows.into_iter().map(row).collect(),
+        ..Table::default()
     }
 }
 

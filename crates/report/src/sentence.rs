@@ -10,13 +10,13 @@ pub use conditions::{answered, measured_with, queries_and_changes};
 pub use lines::{comparison, load};
 pub(crate) use overload::OVERLOADED;
 pub use overload::{overload, spread};
-pub use timed::{burst, latency, recovery, reset};
+pub use timed::{burst, instead, latency, recovery, reset};
 
 use crate::headline::{least_router_ns, median, router_part};
-use crate::number::{self, Known, percent_or_under as percent};
+use crate::number;
 use mpps_record::{
-    CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, Measured, Part, Place, Plan,
-    PointLine, ResultLine, RunLine, Stability, Verdict,
+    FixedLoads, FrameCost, Interval, LimitedBy, Part, Place, Plan, PointLine, ResultLine, RunLine,
+    Stability,
 };
 
 /// What the run was to find, of which traffic, where.
@@ -126,7 +126,8 @@ pub fn limited(result: &ResultLine) -> Vec<String> {
         let busy = number::busy(busy);
         format!("At overload the router's CPU was {busy} busy.")
     });
-    let ended = result.limited_by.as_ref().map(search_ended);
+    let ended = result.limited_by.as_ref().map(limit);
+    let ended = ended.map(|by| format!("The search without loss was ended by {by}."));
     let cost = overload
         .cost
         .as_ref()
@@ -142,8 +143,10 @@ pub fn limited(result: &ResultLine) -> Vec<String> {
         .collect()
 }
 
-fn search_ended(limit: &LimitedBy) -> String {
-    let by = match limit {
+/// What limits a search or a series.
+#[must_use]
+pub fn limit(limit: &LimitedBy) -> &str {
+    match limit {
         LimitedBy::Dut => "the router",
         LimitedBy::SharedCpu => "the CPU that router and tester share",
         LimitedBy::Pause => "moments at which the router lost frames while its CPU had time left",
@@ -153,8 +156,7 @@ fn search_ended(limit: &LimitedBy) -> String {
         LimitedBy::Disturbed => "the machine, which was too disturbed",
         LimitedBy::Trials => "its trials or its time, which were used up",
         LimitedBy::Other(word) => word,
-    };
-    format!("The search without loss was ended by {by}.")
+    }
 }
 
 /// With the ends of its parts' intervals.
@@ -172,50 +174,6 @@ fn cost_of_a_frame(result: &ResultLine, cost: &FrameCost) -> String {
         },
         ends(&cost.bed_ns)
     )
-}
-
-/// `64 B: nothing lost up to 60 % (1.22M frames/s); at 70 % 3.2 % lost; at 100 % (2.03M) 35 % lost, 1.31M forwarded`.
-#[must_use]
-pub fn curve(curve: &CurveLine) -> String {
-    let short = |fps: u64| Known::new(fps as f64, 0.0).short();
-    let measured = |load: &CurvePoint| Some((load.load_share, load.measured.clone()?));
-    let known: Vec<(f64, Measured)> = curve.loads.iter().filter_map(measured).collect();
-    // From the lowest load up: a higher one without loss above a lossy one is chance.
-    let lossless = |load: &&CurvePoint| load.verdict == Verdict::Lossless;
-    let below = curve.loads.iter().rev().take_while(lossless).last();
-    let at = |(share, at): &(f64, Measured)| {
-        format!("{} ({} frames/s)", percent(*share), short(at.offered_fps))
-    };
-    let lost = |found| format!("at {} {} lost", at(found), percent(found.1.loss_ratio));
-    let disturbed = known.iter().any(|(_, at)| at.disturbed_lost_frames > 0);
-    let outside = if disturbed {
-        " outside disturbances"
-    } else {
-        ""
-    };
-    let passed = below.and_then(measured);
-    let mut parts: Vec<String> = passed
-        .iter()
-        .map(|load| format!("nothing lost{outside} up to {}", at(load)))
-        .collect();
-    let above = |load: &&(f64, Measured)| {
-        load.1.lost_frames > 0 && passed.as_ref().is_none_or(|below| load.0 > below.0)
-    };
-    let highest = known.first().filter(above);
-    parts.extend(
-        known
-            .iter()
-            .rfind(above)
-            .filter(|low| Some(*low) != highest)
-            .map(lost),
-    );
-    parts.extend(
-        highest.map(|top| format!("{}, {} forwarded", lost(top), short(top.1.forwarding_fps))),
-    );
-    if parts.is_empty() {
-        parts.push("not measured".to_owned());
-    }
-    format!("{}: {}", number::frame(&curve.frame), parts.join("; "))
 }
 
 /// `1 000 routes, 256 destinations`.

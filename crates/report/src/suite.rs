@@ -75,6 +75,7 @@ pub fn suite(run: &Run) -> (Table, Vec<String>) {
     let table = Table {
         head: first("frame").chain(shown.iter().map(head)).collect(),
         rows: plan.iter().flat_map(|plan| &plan.frames).map(row).collect(),
+        ..Table::default()
     };
     (table, notes.into_iter().chain(meanings(run)).collect())
 }

@@ -3,9 +3,12 @@
 use maud::{Markup, html};
 
 /// Names of columns, and rows.
+#[derive(Default)]
 pub struct Table {
     /// Names of its columns.
     pub head: Vec<String>,
+    /// Places of the columns of words, which begin at the left on a terminal.
+    pub left: Vec<usize>,
     /// As many cells a row.
     pub rows: Vec<Vec<String>>,
 }
@@ -16,6 +19,7 @@ impl Table {
         Self {
             head: head.split(';').map(str::to_owned).collect(),
             rows: rows.collect(),
+            ..Self::default()
         }
     }
 

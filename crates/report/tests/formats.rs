@@ -1,8 +1,8 @@
 //! Markdown, CSV, OpenMetrics and plots of good and hostile records, read back by strict parsers.
 
 use crate::support::{campaign, csv, curve, faults, file, golden, lines, page, source, spoilt};
-use mpps_record::{CurveLine, PointLine};
-use mpps_report::{Gathered, loss_picture, markdown, openmetrics, scale_picture};
+use mpps_record::{CurveLine, PointLine, Run};
+use mpps_report::{Gathered, markdown, openmetrics, picture};
 use std::collections::HashSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -316,10 +316,10 @@ fn markdown_is_a_summary_for_an_issue() {
         "- **simulated**: ",
         "    mpps throughput --frame 64 --simulate",
         "| series | frame | routes | destinations | router ns | 95 % interval, or range of 5 |",
-        "| 64 B | lossy | 80 % | 800\u{202f}000 | 600\u{202f}000 | 200\u{202f}000 | 25 % | 85 % |",
+        "% | 800\u{202f}000 | 600\u{202f}000 | 200\u{202f}000 | 25 % | 85 % |",
         "| planted fault | planted | found | tolerance | unit | holds |",
         "**Simulated: 64 B: typical 21.5 µs, worst case (99.9 %) 377 µs at 50 % of the rate without loss",
-        "| 64 B | 10 % (120 thousand frames/s) | wire | 2 | ",
+        "| 64 B | 10 % (120 thousand frames/s) | bed | 2 | ",
         "**Simulated: 1518 B: no burst of up to ",
         "| 64 B | average | 4\u{202f}041 | - | 5\u{202f}100\u{202f}000 | - | 792 µs | 605 µs |",
         "**Simulated: 64 B: not recovered: at half of the overload, frames were lost until the trial ended, in ",
@@ -346,8 +346,9 @@ fn markdown_is_a_summary_for_an_issue() {
 fn a_loss_plot_has_a_mark_for_each_load() {
     let all = all(false);
     let curves = &all.runs[2].1.curves;
-    let text = loss_picture(
+    let text = picture(
         curves,
+        &all.runs[2].1,
         &["a <title> & more\u{1}", "a CPU, Linux 6.18, mpps 1"],
     );
     assert!(text.contains("a &lt;title&gt; &amp; more "), "{text}");
@@ -358,13 +359,15 @@ fn a_loss_plot_has_a_mark_for_each_load() {
         3 * curves[0].loads.len()
     );
     assert_eq!(text.matches("class=\"line\"").count(), 3);
-    let unknown = "64 B, 90 %: 900\u{202f}000 frames/s offered, void: the machine";
+    let unknown = "64 B: verdict void: the machine";
     assert_eq!(text.matches(unknown).count(), 3, "{text}");
-    assert!(text.contains("600\u{202f}000 frames/s forwarded, 25 % lost, DUT 85 % busy"));
+    assert!(text.contains(
+        "forwarded 600\u{202f}000 frames/s, lost 200\u{202f}000, loss 25 %, DUT busy 85 %"
+    ));
     for odd in ["NaN", "inf", "var("] {
         assert!(!text.contains(odd), "{odd}: {text}");
     }
-    let empty = loss_picture(&[] as &[CurveLine], &["none", ""]);
+    let empty = picture(&Vec::<CurveLine>::new(), &Run::default(), &["none", ""]);
     assert!(
         !empty.contains("NaN") && empty.ends_with("</svg>\n"),
         "{empty}"
@@ -378,7 +381,11 @@ fn a_fib_scale_plot_says_what_each_point_is() {
     let found = points[0].cost.expect("a cost").router_ns.median;
     points[0].limited_by = Some("tester".to_owned());
     (points[1].cost, points[1].max_forwarding_fps) = (None, None);
-    let text = scale_picture(&points, &["routes", "machine", "the bed's part"]);
+    let text = picture(
+        &points,
+        &all.runs[1].1,
+        &["routes", "machine", "the bed's part"],
+    );
     assert_eq!(text.matches("<title>").count(), 2 * points.len(), "{text}");
     // Each has its interval but the one that was not measured; the bound is hollow.
     assert_eq!(
@@ -400,7 +407,7 @@ fn a_fib_scale_plot_says_what_each_point_is() {
             "{wanted}: {text}"
         );
     }
-    let empty = scale_picture(&[] as &[PointLine], &["none"]);
+    let empty = picture(&Vec::<PointLine>::new(), &Run::default(), &["none"]);
     assert!(
         !empty.contains("NaN") && !empty.contains("hollow"),
         "{empty}"

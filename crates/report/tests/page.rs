@@ -165,7 +165,7 @@ fn told_as_committed(page: &str, name: &str) {
 #[test]
 fn a_curve_has_its_answer_and_its_doubts() {
     let page = page_of(curve().as_bytes());
-    assert!(page.contains("Simulated: 64 B: nothing lost up to 70 % (700.0k frames/s)"));
+    assert!(page.contains("Simulated: 64 B: nothing lost up to 70 % (700k frames/s)"));
     assert!(page.contains("planted") && !page.contains("The record has none."));
     assert!(page.contains("Why: Because. Next: Run."), "one full stop");
 }

@@ -30,7 +30,7 @@ impl Outcome for Vec<EffectsLine> {
     /// Effects with their intervals, the largest first.
     fn plot(&self, run: &Run) -> Option<String> {
         let (title, machine) = (title(self.first()?), machine(run.begin.as_ref()?));
-        Some(mpps_report::effects_picture(self, &[&title, &machine]))
+        Some(mpps_report::picture(self, run, &[&title, &machine]))
     }
 
     /// Where nothing can be told the machine was restless.

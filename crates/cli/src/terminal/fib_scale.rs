@@ -183,7 +183,7 @@ impl Outcome for Vec<PointLine> {
         let (rows, machine) = (ScaleRow::each(self), machine_line(begin));
         let bed = bed_line(&rows);
         let heading = [&title, &machine, &bed].map(String::as_str);
-        (!rows.is_empty()).then(|| mpps_report::scale_picture(self, &heading))
+        (!rows.is_empty()).then(|| mpps_report::picture(self, run, &heading))
     }
 }
 

@@ -1,6 +1,5 @@
 //! What a person sees: results on stdout, progress and errors on stderr.
 
-mod back_to_back;
 pub mod bar;
 #[cfg(feature = "measure")]
 mod beds;
@@ -10,6 +9,7 @@ mod campaign;
 mod campaign_ended;
 mod columns;
 mod comparison;
+mod described;
 mod details;
 #[cfg(feature = "measure")]
 mod doctor;
@@ -22,12 +22,8 @@ mod explained_against;
 mod fib;
 mod fib_scale;
 mod fixed_load;
-mod lasting;
-mod latency;
 mod limits;
-mod loss;
 mod modifiers;
-mod overload_recovery;
 mod part_table;
 #[cfg(feature = "measure")]
 pub mod plan;
@@ -37,7 +33,6 @@ mod records;
 #[cfg(feature = "measure")]
 mod recovery;
 mod report;
-mod resets;
 mod result;
 mod route_changes;
 mod routes;

@@ -2,15 +2,13 @@
 //! tables in between.
 
 use super::doubts::Doubted;
-use super::latency::not_offered;
 use super::{Row, columns, details, error, fitted, machine_line, out, report, table};
 use crate::expectation;
 use crate::outcome::{Outcome, View, is_in};
 use anyhow::Result;
-use mpps_record::{
-    BurstLine, CurveLine, Doubt, LatencyLine, LatencyLoad, LimitedBy, Plan, Recovered,
-    RecoveryLine, RecoveryTrial, ResetLine, ResetTrial, ResultLine, Run,
-};
+use mpps_record::{Doubt, LimitedBy, Plan, Run};
+use mpps_report::Described;
+use mpps_report::column::On;
 use mpps_report::number;
 use mpps_report::sentence;
 use serde_json::json;
@@ -97,55 +95,52 @@ struct Line<'a> {
 
 /// Each part that was begun, for each frame size.
 fn lines(run: &Run) -> Vec<Line<'_>> {
-    macro_rules! lines {
-        ($($lines:ident $verb:literal $name:expr, $left_out:expr;)*) => {[$(
-            (run.$lines.iter())
-                .map(|line| Line {
-                    part: format!("{} {}", number::frame(&line.frame), $verb),
-                    name: format!("{} {}", number::frame(&line.frame), $name(line)),
-                    why: line.why.clone().or_else(|| $left_out(line)),
-                    doubts: &line.doubts,
-                })
-                .collect::<Vec<_>>(),
-        )*]};
-    }
-    let all = lines! {
-        results "throughput" |_: &ResultLine| "throughput", |line: &ResultLine| {
-            let is_early = matches!(line.limited_by, Some(LimitedBy::Trials | LimitedBy::Disturbed));
-            is_early.then(|| "the search ended early (-v: why)".to_owned())
-        };
-        latencies "latency" |_: &LatencyLine| "latency", |line: &LatencyLine| {
-            let why = |load: &LatencyLoad| load.router.left_out_text.clone().unwrap_or_default();
-            let instead = |load| Some(not_offered(load, line.in_place_of(load)?));
-            line.loads.iter().find_map(instead).or_else(|| left_out(&line.loads, "loads", |load| load.router.trials.is_empty(), why))
-        };
-        curves "loss" |_: &CurveLine| "loss", |line: &CurveLine| {
-            left_out(&line.loads, "loads", |load| load.measured.is_none(), |load| load.verdict_text.clone())
-        };
-        bursts "back-to-back" |_: &BurstLine| "back-to-back", |_: &BurstLine| None;
-        recoveries "recovery" |_: &RecoveryLine| "recovery", |line: &RecoveryLine| {
-            let is_left_out = |trial: &RecoveryTrial| trial.recovered == Recovered::NotMeasured;
-            left_out(&line.trials, "trials", is_left_out, |trial| trial.verdict_text.clone())
-        };
-        resets "reset" |line: &ResetLine| format!("reset, {}", line.reset), |line: &ResetLine| {
-            let is_left_out = |trial: &ResetTrial| trial.tried.recovered == Recovered::NotMeasured;
-            left_out(&line.trials, "trials", is_left_out, |trial| trial.tried.verdict_text.clone())
-        };
-    };
-    all.into_iter().flatten().collect()
+    let searched = run.results.iter().map(|line| {
+        let is_early = matches!(
+            line.limited_by,
+            Some(LimitedBy::Trials | LimitedBy::Disturbed)
+        );
+        let early = is_early.then(|| "the search ended early (-v: why)".to_owned());
+        let part = format!("{} throughput", number::frame(&line.frame));
+        Line {
+            name: part.clone(),
+            part,
+            why: line.why.clone().or(early),
+            doubts: &line.doubts,
+        }
+    });
+    let mut lines: Vec<Line<'_>> = searched.collect();
+    lines.extend(run.latencies.iter().map(Line::new));
+    lines.extend(run.curves.iter().map(Line::new));
+    lines.extend(run.bursts.iter().map(Line::new));
+    lines.extend(run.recoveries.iter().map(Line::new));
+    lines.extend(run.resets.iter().map(Line::new));
+    lines
 }
 
-/// How many have no result, because their trials do not count, and why the last does not.
-fn left_out<T>(
-    all: &[T],
-    noun: &str,
-    is_left_out: fn(&T) -> bool,
-    why: fn(&T) -> String,
-) -> Option<String> {
-    let left: Vec<&T> = all.iter().filter(|one| is_left_out(one)).collect();
-    let (count, of, why) = (left.len(), all.len(), why(left.last()?));
+impl<'a> Line<'a> {
+    fn new<L: Described>(line: &'a L) -> Self {
+        let (about, why) = line.about();
+        let mut names = about.iter().map(|(_, name)| number::frame(name));
+        let part = format!("{} {}", names.next().unwrap_or_default(), L::JOB);
+        let (_, doubts) = line.doubted();
+        Self {
+            name: names.fold(part.clone(), |name, other| name + ", " + &other),
+            part,
+            why: why.cloned().or_else(|| left_out(line)),
+            doubts,
+        }
+    }
+}
+
+/// How many rows have no result, because their trials do not count, and why the last does not.
+fn left_out<L: Described>(line: &L) -> Option<String> {
+    let rows = line.rows(On::Screen);
+    let left: Vec<_> = rows.iter().filter_map(|row| row.unsure.as_ref()).collect();
+    let (count, of, noun, last) = (left.len(), rows.len(), L::ROWS, left.last()?);
     Some(format!(
-        "{count} of {of} {noun} not measured, the last: {why}"
+        "{count} of {of} {noun} not measured, the last: {}",
+        last.text
     ))
 }
 

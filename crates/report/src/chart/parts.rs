@@ -5,7 +5,7 @@ use crate::scale::Scale;
 /// One side of a chart: quantity and unit, how values are laid out, a value in words.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    pub(super) label: &'static str,
+    pub(super) label: String,
     pub(super) scale: Scale,
     pub(super) words: fn(f64) -> String,
 }
@@ -117,10 +117,15 @@ impl Axis {
         &self.scale
     }
 
+    /// Its quantity and unit.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
     /// One side.
-    pub const fn new(label: &'static str, scale: Scale, words: fn(f64) -> String) -> Self {
+    pub fn new(label: impl Into<String>, scale: Scale, words: fn(f64) -> String) -> Self {
         Self {
-            label,
+            label: label.into(),
             scale,
             words,
         }

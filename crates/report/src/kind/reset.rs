@@ -1,68 +1,65 @@
 //! Resets of `mpps reset`.
 
-use super::{Shown, dash, time};
-use crate::chart::Chart;
+use super::described::{About, Answered, Described, Plots};
+use super::recovery::tried;
+use crate::column::{On, TableRow, columns};
 use crate::gauges::{Gauges, Labels, seconds, with};
-use crate::table::Table;
-use crate::{number, plots, sentence};
-use mpps_record::{Plan, ResetLine, Run};
+use crate::sentence;
+use mpps_record::{ResetLine, ResetTrial};
 
-const COLUMNS: &str = "frame;reset;trial;says;by frame loss;by time stamps;may differ by;reset took;before, frames/s;\
-    after, frames/s;lost;void before it;verdict";
+const NOTE: &str =
+    "The time is the lost frames divided by the offered rate. A cross on the axis means: no time.";
 
-impl Shown for Vec<ResetLine> {
-    fn purpose(&self, _: &Plan) -> Option<String> {
-        Some("For how long nothing is forwarded after a reset.".to_owned())
+impl Described for ResetLine {
+    const PURPOSE: &'static str = "For how long nothing is forwarded after a reset.";
+    const NOUN: &'static str = "resets";
+    const PLOTS: Plots = Plots::by_trial(&[("Reset time by trial", "by loss")], NOTE);
+
+    fn title(&self) -> String {
+        "Reset time (RFC 2544 section 26.6, RFC 6201)".to_owned()
     }
 
-    fn sentences(&self) -> Vec<String> {
-        self.iter().map(sentence::reset).collect()
+    fn about(&self) -> About<'_> {
+        let labels = vec![("frame", self.frame.as_str()), ("reset", &self.reset)];
+        (labels, self.why.as_ref())
     }
 
-    fn table(&self) -> Table {
-        Table::new(COLUMNS, self.iter().flat_map(rows))
+    fn sentence(&self) -> String {
+        sentence::reset(self)
     }
 
-    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
-        for line in self {
-            let labels = with(labels, &[("frame", &line.frame), ("reset", &line.reset)]);
-            for (method, ns) in [
-                ("frame-loss", line.frame_loss_ns),
-                ("time-stamp", line.time_stamp_ns),
-            ] {
-                gauges.add(
-                    "mpps_reset_seconds",
-                    "Time for which nothing was forwarded after a reset, median (RFC 6201).",
-                    &with(&labels, &[("method", method)]),
-                    seconds(ns),
-                );
-            }
+    fn rows(&self, _: On) -> Vec<TableRow> {
+        (1..).zip(&self.trials).map(row).collect()
+    }
+
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>) {
+        for (method, ns) in [
+            ("frame-loss", self.frame_loss_ns),
+            ("time-stamp", self.time_stamp_ns),
+        ] {
+            gauges.add(
+                "mpps_reset_seconds",
+                "Time for which nothing was forwarded after a reset, median (RFC 6201).",
+                &with(labels, &[("method", method)]),
+                seconds(ns),
+            );
         }
     }
 
-    fn charts(&self, _: &Run) -> Vec<Option<Chart>> {
-        vec![plots::resets(self)]
+    /// As of recoveries.
+    fn answered(&self) -> Answered {
+        Answered::if_any(&self.rows(On::Screen))
     }
 }
 
-fn rows(line: &ResetLine) -> Vec<Vec<String>> {
-    let trials = line.trials.iter().map(|trial| {
-        let tried = &trial.tried;
-        vec![
-            number::frame(&line.frame),
-            line.reset.clone(),
-            tried.trial.to_string(),
-            tried.recovered.to_string(),
-            time(tried.recovery_ns),
-            time(trial.time_stamp_ns),
-            time(Some(trial.resolution_ns)),
-            time(Some(trial.took_ns)),
-            trial.before_fps.map_or_else(dash, number::grouped),
-            trial.after_fps.map_or_else(dash, number::grouped),
-            number::grouped(tried.lost_frames),
-            tried.void_trials.to_string(),
-            tried.verdict_text.clone(),
-        ]
-    });
-    trials.collect()
+fn row((at, trial): (usize, &ResetTrial)) -> TableRow {
+    let own = columns! {
+        time "by loss" trial.tried.recovery_ns;
+        time "by time stamps" trial.time_stamp_ns;
+        time "may differ by" trial.resolution_ns, page;
+        time "reset took" trial.took_ns;
+        rate "frames/s before" trial.before_fps;
+        rate "after" trial.after_fps;
+    };
+    tried(at, &trial.tried, own)
 }

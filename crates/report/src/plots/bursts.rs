@@ -1,10 +1,10 @@
-//! `mpps back-to-back`, `mpps recovery` and `mpps reset`: each search and each trial, and the buffer that bursts imply.
+//! `mpps back-to-back`: each search, and the buffer that bursts imply.
 
 use super::frames::rate_axis;
 use crate::chart::{Axis, Chart, Kind, Point, STYLES, Series};
 use crate::number;
 use crate::scale::Scale;
-use mpps_record::{BurstLine, BurstSum, RecoveryLine, RecoveryTrial, ResetLine};
+use mpps_record::{BurstLine, BurstSum};
 
 const ZERO: Scale = Scale::Linear { from_zero: true };
 
@@ -69,65 +69,5 @@ fn buffers(lines: &[BurstLine]) -> Option<Chart> {
         Axis::new("frame size, FCS included", names, number::short),
         Axis::new("buffer time", ZERO, number::time),
         series,
-    )
-}
-
-/// The recovery time of each trial.
-#[must_use]
-pub fn recoveries(lines: &[RecoveryLine]) -> Option<Chart> {
-    let trials = lines
-        .iter()
-        .map(|line| (number::frame(&line.frame), line.trials.iter().collect()));
-    by_trial(
-        "Recovery time by trial",
-        "The time runs from the drop of the load to the departure of the last frame that was lost. A cross on the \
-        axis means: no time.",
-        "recovery time",
-        trials,
-    )
-}
-
-/// The reset time of each trial, by the frame-loss method.
-#[must_use]
-pub fn resets(lines: &[ResetLine]) -> Option<Chart> {
-    let trials = lines.iter().map(|line| {
-        let name = format!("{}, {}", number::frame(&line.frame), line.reset);
-        (name, line.trials.iter().map(|trial| &trial.tried).collect())
-    });
-    by_trial(
-        "Reset time by trial",
-        "The time is the lost frames divided by the offered rate. A cross on the axis means: no time.",
-        "reset time",
-        trials,
-    )
-}
-
-fn by_trial<'a>(
-    title: &str,
-    note: &'static str,
-    what: &'static str,
-    lines: impl Iterator<Item = (String, Vec<&'a RecoveryTrial>)>,
-) -> Option<Chart> {
-    let series = lines.enumerate().map(|(style, (name, trials))| {
-        let points = trials.into_iter().zip(1..).map(|(trial, at)| {
-            let at = f64::from(at);
-            let time = trial.recovery_ns.map(|ns| ns as f64);
-            let point = time.map_or_else(|| Point::unknown(at), |ns| Point::new(at, ns));
-            point.told(format!(
-                "{name}, trial {}: {}, {} frames lost",
-                trial.trial,
-                time.map_or_else(|| trial.recovered.to_string(), number::time),
-                number::grouped(trial.lost_frames)
-            ))
-        });
-        let points = points.collect();
-        Series::new(name, style, Kind::Marks, points)
-    });
-    Chart::new(
-        title.to_owned(),
-        note,
-        rate_axis("trial, in their order", Scale::Whole),
-        Axis::new(what, ZERO, number::time),
-        series.collect(),
     )
 }

@@ -121,7 +121,7 @@ mod tests {
         }
         let order = ["conntrack `off`", "gro `off`", "mtu `off`"].map(|name| figure.find(name));
         assert!(order.is_sorted() && order[0].is_some(), "{order:?}");
-        let picture = crate::effects_picture(&[line], &["Title"]);
+        let picture = crate::picture(&vec![line], &mpps_record::Run::default(), &["Title"]);
         assert!(
             picture.starts_with("<svg") && picture.contains("Title"),
             "{picture}"

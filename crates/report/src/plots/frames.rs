@@ -21,7 +21,7 @@ fn names(run: &Run) -> Axis {
 }
 
 /// An axis of rates.
-pub const fn rate_axis(label: &'static str, scale: Scale) -> Axis {
+pub fn rate_axis(label: &str, scale: Scale) -> Axis {
     Axis::new(label, scale, number::short)
 }
 

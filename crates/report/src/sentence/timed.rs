@@ -63,6 +63,13 @@ pub fn latency(size: &LatencyLine) -> String {
     )
 }
 
+/// Why a load was measured in place of another.
+#[must_use]
+pub fn instead(load: &LatencyLoad, instead: &LatencyLoad) -> String {
+    let [asked, offered] = [load, instead].map(|load| number::short_count(load.load_fps));
+    format!("the tester could not offer this load, {asked} frames/s; {offered} was offered instead")
+}
+
 /// The machine's own stalls and slow times, where they are in the worst case: as long as half of it, and of more frames
 /// than it leaves out.
 fn stalls(path: &PathLatency) -> String {

@@ -2,8 +2,9 @@ use super::*;
 use crate::terminal::fixture;
 use crate::terminal::report::tests::run as begun;
 use mpps_record::{
-    BurstSum, CurvePoint, Histogram, LatencyLoad, LatencyTimes, Measured, Other, Part, PathLatency,
-    RateIs, ResultLine, SeriesEnd, Verdict,
+    BurstLine, BurstSum, CurveLine, CurvePoint, Histogram, LatencyLine, LatencyLoad, LatencyTimes,
+    Measured, Other, Part, PathLatency, RateIs, Recovered, RecoveryLine, RecoveryTrial, ResultLine,
+    SeriesEnd, Verdict,
 };
 
 fn latency(why: Option<&str>) -> LatencyLine {
@@ -158,8 +159,8 @@ fn a_load_that_cannot_be_offered_is_named() {
     };
     line.loads.push(instead);
     let text = suite(&run, "", false);
-    let wanted = "- 64 B latency: the tester could not offer this load, 1.38M frames/s; 1.20M was \
-                  offered instead\n";
+    let wanted = "- 64 B latency: 1 of 2 paths not measured, the last: the tester could not offer this load, \
+                  1.38M frames/s; 1.20M was offered instead\n";
     assert!(text.contains(wanted), "{text}");
     // The time is that at the lower load.
     assert!(text.contains("1.38M  22.0 µs*  41.0 µs*"), "{text}");

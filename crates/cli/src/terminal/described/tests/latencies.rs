@@ -1,5 +1,8 @@
-use super::*;
-use mpps_record::{Doubt, Histogram, Other, Verdict};
+use super::Outcome;
+use crate::exit::Exit;
+use mpps_record::{
+    Doubt, Histogram, LatencyLine, LatencyLoad, LatencyTimes, Other, PathLatency, Run, Verdict,
+};
 
 /// So many frames of each time, ns.
 fn path(times: &[(u64, u64)], stall_ns: u64) -> PathLatency {
@@ -127,8 +130,7 @@ fn a_load_without_trials_says_why() {
         ..PathLatency::default()
     };
     let text = vec![size(vec![none.clone()])].text("a machine", false);
-    let wanted =
-        "100 %: router not measured: 3 trials, the last not offered: the tester was late\n";
+    let wanted = "100 %, router: 3 trials, the last not offered: the tester was late\n";
     assert!(text.contains(wanted), "{text}");
     assert!(text.contains("64 B: latency not measured.\n"), "{text}");
     let exit = |loads| vec![size(loads)].exit(&Run::default());

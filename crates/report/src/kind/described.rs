@@ -1,0 +1,270 @@
+//! A kind of line that is whole with one description: a title, then for each line a sentence, a table, and what that has
+//! to be read with.
+
+use super::{Shown, TrialPlot};
+use crate::chart::{Chart, Kind, Point, STYLES, Series};
+use crate::column::{self, On, TableRow, Unsure};
+use crate::gauges::{Gauges, Labels, with};
+use crate::number;
+use crate::plots::rate_axis;
+use crate::scale::Scale;
+use crate::table::Table;
+use mpps_record::{Answer, Plan, Run, Verdict};
+
+/// What a line is about, its frame size first; and what cut it short.
+pub type About<'a> = (Labels<'a>, Option<&'a String>);
+
+/// What its lines say, wherever they are shown.
+pub trait Described: Answer {
+    /// What a run of their job was to find, in a sentence.
+    const PURPOSE: &'static str = "";
+    /// Several of them.
+    const NOUN: &'static str = "frame sizes";
+    /// Several of a line's rows.
+    const ROWS: &'static str = "trials";
+    /// All of them in a result in JSON.
+    const MEMBER: &'static str = "results";
+    /// Whether a verb draws them beside its record.
+    const IS_DRAWN: bool = false;
+    /// Plots of all trials that say nothing beside them.
+    const HIDDEN: &'static [TrialPlot] = &[];
+    /// Above each table on a terminal.
+    const ABOVE: &'static str = "";
+    /// Plots of its rows, a series each line.
+    const PLOTS: Plots = Plots::NONE;
+
+    /// What a run of their job was to find, in a sentence. `None`: this plan asks for another kind.
+    fn purpose(_plan: &Plan) -> Option<String> {
+        Some(Self::PURPOSE.to_owned())
+    }
+
+    /// What was measured, and how.
+    fn title(&self) -> String;
+
+    /// What it is about, and what cut it short.
+    fn about(&self) -> About<'_>;
+
+    /// The answer; no stop at its end.
+    fn sentence(&self) -> String;
+
+    /// A row for each thing that was measured.
+    fn rows(&self, on: On) -> Vec<TableRow>;
+
+    /// What the table has to be read with on a terminal, beside rows without a result, and what cut it short.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Gauges beside those of its rows.
+    fn gauges(&self, _gauges: &mut Gauges, _labels: &Labels<'_>) {}
+
+    /// Plots of all lines.
+    fn charts(lines: &[Self]) -> Vec<Option<Chart>> {
+        let plots = Self::PLOTS.of.iter();
+        plots
+            .map(|plot| plotted(lines, *plot, Vec::new()))
+            .collect()
+    }
+
+    /// How far it answers what was asked: as its worst row does.
+    fn answered(&self) -> Answered {
+        let rows = self.rows(On::Screen).into_iter();
+        let worst = rows
+            .map(|row| Answered::from(row.unsure.map(|unsure| unsure.verdict)))
+            .max();
+        worst.unwrap_or(Answered::Undecided)
+    }
+
+    /// `64 B`, or `64 B, link`.
+    fn name(&self) -> String {
+        let (labels, _) = self.about();
+        let names = labels.iter().map(|(_, name)| number::frame(name));
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Its name with what was found.
+    fn found(&self, told: &str) -> String {
+        let told = if told.is_empty() {
+            "not measured"
+        } else {
+            told
+        };
+        format!("{}: {told}", self.name())
+    }
+
+    /// Remarks of all kinds, a line each: without details one row that was not measured stands for all.
+    fn all_remarks(&self, rows: &[TableRow], verbose: bool) -> Vec<String> {
+        let mut told = self.remarks();
+        let unsure: Vec<&Unsure> = rows.iter().filter_map(|row| row.unsure.as_ref()).collect();
+        let shown = if verbose { unsure.len() } else { 1 };
+        told.extend(unsure.iter().take(shown).map(|unsure| unsure.told()));
+        let more = unsure.len().saturating_sub(shown);
+        if more > 0 {
+            let (all, noun) = (rows.len(), Self::ROWS);
+            told.push(format!(
+                "{more} more of {all} {noun} were not measured (-v: why)"
+            ));
+        }
+        told.extend(self.about().1.map(|why| format!("cut short: {why}")));
+        told
+    }
+}
+
+/// How far a line answers what was asked, the worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Answered {
+    /// It does.
+    Measured,
+    /// The machine disturbed it.
+    Undecided,
+    /// The meter failed.
+    Failed,
+}
+
+impl Answered {
+    /// Of something that was measured or disturbed.
+    pub const fn if_measured(measured: bool) -> Self {
+        if measured {
+            Self::Measured
+        } else {
+            Self::Undecided
+        }
+    }
+
+    /// One row that was measured is enough.
+    pub fn if_any(rows: &[TableRow]) -> Self {
+        Self::if_measured(rows.iter().any(|row| row.unsure.is_none()))
+    }
+}
+
+/// By the verdict on what was not measured. That the tester cannot offer a load is an answer too.
+impl From<Option<Verdict>> for Answered {
+    fn from(verdict: Option<Verdict>) -> Self {
+        match verdict {
+            Some(Verdict::Void) => Self::Undecided,
+            Some(Verdict::Invalid) => Self::Failed,
+            _ => Self::Measured,
+        }
+    }
+}
+
+impl<L: Described> Shown for Vec<L> {
+    fn purpose(&self, plan: &Plan) -> Option<String> {
+        L::purpose(plan)
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        self.iter().map(L::sentence).collect()
+    }
+
+    fn table(&self) -> Table {
+        let rows = self.iter().flat_map(|line| {
+            let (labels, _) = line.about();
+            let own = line.rows(On::Page).into_iter();
+            own.map(|row| row.about(&labels)).collect::<Vec<_>>()
+        });
+        column::table(&rows.collect::<Vec<_>>(), On::Page)
+    }
+
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
+        for line in self {
+            let labels = with(labels, &line.about().0);
+            for row in line.rows(On::Page) {
+                let own: Labels<'_> = row
+                    .labels
+                    .iter()
+                    .map(|(name, at)| (*name, at.as_str()))
+                    .collect();
+                for ((name, help), value) in row.gauges() {
+                    gauges.add(name, help, &with(&labels, &own), value);
+                }
+            }
+            line.gauges(gauges, &labels);
+        }
+    }
+
+    fn charts(&self, _: &Run) -> Vec<Option<Chart>> {
+        L::charts(self)
+    }
+
+    fn hidden_plots(&self) -> &[TrialPlot] {
+        L::HIDDEN
+    }
+}
+
+/// How rows are drawn, each where its `x` is.
+pub struct Plots {
+    /// What `x` is.
+    pub x: &'static str,
+    /// Titles, each with the heading whose values it has.
+    pub of: &'static [(&'static str, &'static str)],
+    /// How to read them.
+    pub note: &'static str,
+    /// Where rates equal `x`, by this name.
+    pub all: Option<&'static str>,
+    /// Of each series.
+    pub kind: Kind,
+}
+
+impl Plots {
+    /// None, and of others what is not said.
+    pub const NONE: Self = Self {
+        x: "",
+        of: &[],
+        note: "",
+        all: None,
+        kind: Kind::Joined,
+    };
+
+    /// Of one value against the trials of each line, in their order.
+    pub const fn by_trial(of: &'static [(&'static str, &'static str)], note: &'static str) -> Self {
+        Self {
+            x: "trial, in their order",
+            of,
+            note,
+            kind: Kind::Marks,
+            ..Self::NONE
+        }
+    }
+}
+
+/// A plot of the values under a heading, behind these rules. `None` where nothing is known.
+pub fn plotted<L: Described>(
+    lines: &[L],
+    (title, heading): (&str, &str),
+    mut rules: Vec<Series>,
+) -> Option<Chart> {
+    let Plots {
+        x, note, all, kind, ..
+    } = L::PLOTS;
+    let rows = lines.iter().map(|line| line.rows(On::Details));
+    let rows: Vec<Vec<TableRow>> = rows.collect();
+    let y = rows.iter().find_map(|rows| column::axis(rows, heading))?;
+    let most = rows.iter().flatten().map(|row| row.x).fold(0.0, f64::max);
+    let all = all.filter(|_| y.label().ends_with("frames/s"));
+    rules.extend(all.map(|name| {
+        let ends = [0.0, most].map(|at| Point::new(at, at));
+        Series::new(name, STYLES - 1, Kind::Rule, ends.into())
+    }));
+    let series = lines
+        .iter()
+        .zip(rows)
+        .enumerate()
+        .map(|(style, (line, rows))| {
+            let name = line.name();
+            let point = |row: &TableRow| {
+                let y = row.number(heading).unwrap_or(f64::NAN);
+                let words = format!("{name}: {}", row.in_words());
+                Point::new(row.x, y).bounding(row.is_bound).told(words)
+            };
+            let mut points: Vec<Point> = rows.iter().map(point).collect();
+            points.sort_by(|one, other| one.x().total_cmp(&other.x()));
+            Series::new(name.clone(), style, kind, points)
+        });
+    let scale = match kind {
+        Kind::Marks => Scale::Whole,
+        _ => Scale::Linear { from_zero: true },
+    };
+    let series = rules.into_iter().chain(series).collect();
+    Chart::new(title.to_owned(), note, rate_axis(x, scale), y, series)
+}
