@@ -329,8 +329,8 @@ fn the_time_of_turns_is_told_without_profiles() {
         seen,
         ["13 % of the time at overload was left out beside disturbances"]
     );
-    // Four trials of 350 ms, which may be cut short.
-    assert!(profiles > 700_000_000, "{profiles} ns");
+    // Four trials of 200 ms, which may be cut short.
+    assert!(profiles > 400_000_000, "{profiles} ns");
 }
 
 /// The setting's own command cannot undo it.

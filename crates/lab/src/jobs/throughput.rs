@@ -61,9 +61,9 @@ impl ThroughputPlan {
 }
 
 /// Longest time for overload.
-const SATURATION_TIME: Span = Span::from_millis(10_000);
-/// Overload takes at most this part of the budget: one third.
-const SATURATION_SHARE: u64 = 3;
+const SATURATION_TIME: Span = Span::from_millis(6_000);
+/// Overload takes at most this part of the budget: one fifth.
+const SATURATION_SHARE: u64 = 5;
 
 /// How the sizes ended: what ended the run, or else the first error that ended a size; and what the last size's search
 /// found.

@@ -23,8 +23,8 @@ use mpps_method::{Offer, Rate, Span, Trial};
 
 /// Frames of the first burst, which tells how fast the sender is.
 pub const FIRST_BURST: u64 = 150_000;
-/// Length of a trial at overload: some 40 windows.
-pub(crate) const TRIAL: Span = Span::from_millis(350);
+/// Length of a trial at overload: some 22 windows. More windows of one trial would not narrow the result, more trials do.
+pub(crate) const TRIAL: Span = Span::from_millis(200);
 /// Fewest rounds, unless the time is up. Over fewer blocks the interval is their range.
 const ROUNDS_MIN: u32 = 4;
 /// Fewest rounds of all. After them router and wire are no longer at the most that the sender can, where the router forwards
