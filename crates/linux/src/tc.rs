@@ -14,7 +14,7 @@ use netlink_packet_route::tc::{
 };
 
 use crate::error::Result;
-use crate::netlink::transact;
+use crate::netlink::{Refusal, transact};
 use crate::netns;
 
 /// When a program of ours runs among those of others at the same hook.
@@ -170,21 +170,16 @@ pub struct Filters {
     pub others: usize,
 }
 
-/// Which filters are attached to a hook; none where there is no clsact qdisc.
+/// Which filters are attached to a hook; none where there is no clsact qdisc, or the kernel has no filters.
 ///
 /// # Errors
 /// No such link (ENODEV), or the kernel's answer could not be read.
 pub fn filters(ifindex: u32, hook: Hook) -> Result<Filters> {
     let mut query = TcMessage::with_index(ifindex.cast_signed());
     query.header.parent = hook.parent();
-    let answers = match transact(RouteNetlinkMessage::GetTrafficFilter(query), NLM_F_DUMP) {
-        Ok(answers) => answers,
-        // No qdisc there; kernels differ in saying so or giving an empty answer.
-        Err(refusal) if matches!(refusal.errno(), Some(libc::ENOENT | libc::EINVAL)) => Vec::new(),
-        Err(refusal) => {
-            return Err(refusal.into_error("list filters of", object(ifindex)));
-        }
-    };
+    let answers = transact(RouteNetlinkMessage::GetTrafficFilter(query), NLM_F_DUMP);
+    let answers =
+        listed(answers).map_err(|no| no.into_error("list filters of", object(ifindex)))?;
     let handles = answers.iter().filter_map(|answer| match answer {
         // Each priority is listed once by itself, with handle 0, before its filters.
         RouteNetlinkMessage::NewTrafficFilter(filter) => {
@@ -203,6 +198,24 @@ pub fn filters(ifindex: u32, hook: Hook) -> Result<Filters> {
         }
         found
     }))
+}
+
+/// No list is an empty one. Kernels differ in saying so where there is no qdisc (ENOENT, EINVAL). Those without
+/// `CONFIG_NET_CLS` do not know the question (EOPNOTSUPP).
+fn listed<T>(
+    answers: std::result::Result<Vec<T>, Refusal>,
+) -> std::result::Result<Vec<T>, Refusal> {
+    match answers {
+        Err(refusal)
+            if matches!(
+                refusal.errno(),
+                Some(libc::ENOENT | libc::EINVAL | libc::EOPNOTSUPP)
+            ) =>
+        {
+            Ok(Vec::new())
+        }
+        answers => answers,
+    }
 }
 
 fn clsact(ifindex: u32) -> TcMessage {
@@ -232,6 +245,15 @@ fn object(ifindex: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kernel_without_filters_lists_none() {
+        let listed = |errno| listed::<()>(Err(Refusal::number(errno)));
+        for errno in [libc::ENOENT, libc::EINVAL, libc::EOPNOTSUPP] {
+            assert!(listed(errno).is_ok_and(|filters| filters.is_empty()));
+        }
+        assert!(listed(libc::ENODEV).is_err());
+    }
 
     #[test]
     fn hooks_and_handles_are_the_kernels_numbers() {
