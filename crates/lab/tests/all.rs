@@ -25,6 +25,7 @@ mod latency;
 mod loss_pattern;
 mod many_cpus;
 mod modifiers;
+mod no_hook;
 mod not_routed;
 mod observe;
 mod other_tasks;

@@ -28,6 +28,8 @@ mpps_method::named! {
         Newest = "newest",
         /// Those that Linux 6.1 has, on every kernel: to compare kernels with the same tester.
         Oldest = "oldest",
+        /// The same without programs for traffic control, as of a kernel with neither tcx nor filters.
+        Fewest = "fewest",
     }
 }
 

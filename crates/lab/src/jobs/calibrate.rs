@@ -10,7 +10,7 @@ mod limits;
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::search::measurer::Measurer;
-use crate::tester::{Fault, PlantedFault, ReceiverMode, Tester};
+use crate::tester::{Fault, NoExit, PlantedFault, ReceiverMode, Tester, TesterError};
 use crate::traffic::Traffic;
 use crate::trial;
 use mpps_ebpf::instruments::fault::Planted;
@@ -136,7 +136,12 @@ impl<'a> Place<'a> {
 }
 
 fn raise<'a>(bed: &'a Bed, traffic: &Traffic) -> Result<Tester<'a>, JobError> {
-    let mut tester = Tester::raise(bed, traffic, FRAMES_MAX, ReceiverMode::Polled)?;
+    let raised = Tester::raise(bed, traffic, FRAMES_MAX, ReceiverMode::Polled);
+    let mut tester = raised.map_err(|error| match error {
+        // A receiver at the port helps no fault: it stands in the path too.
+        TesterError::NoExit(NoExit::Kernel) => TesterError::NoHook,
+        error => error,
+    })?;
     trial::probe::probe(&mut tester)?;
     Ok(tester)
 }
@@ -246,7 +251,7 @@ mod tests {
         assert_eq!(holds, [true, false, false]);
         let disturbed: Vec<bool> = kept.0.iter().map(|row| row.disturbed.is_some()).collect();
         assert_eq!(disturbed, [false, true, false]);
-        let broken = Err(JobError::Tester(crate::tester::TesterError::Interrupted));
+        let broken = Err(JobError::Tester(TesterError::Interrupted));
         let ended = keep(DELAY, broken, &mut kept).expect_err("an end");
         assert!(ended.is_interrupt());
         assert_eq!(kept.0.len(), 3);

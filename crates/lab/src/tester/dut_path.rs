@@ -38,6 +38,7 @@ impl InPath {
     ) -> Result<Self, TesterError> {
         let ifindex = port.ifindex;
         match KernelInterfaces::find(bed.plan().interfaces)?.traffic_control {
+            TrafficControl::None => Err(TesterError::NoHook),
             TrafficControl::Tcx => {
                 let kind = match hook {
                     Hook::Ingress => LinkKind::TcxIngress,

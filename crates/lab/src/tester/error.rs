@@ -41,7 +41,7 @@ pub enum TesterError {
     NoExit(NoExit),
     /// The kernel lacks the hooks of the DUT's ports.
     #[error(
-        "no program can run at the router's ports: {NO_HOOK}. Load the modules or take a newer kernel"
+        "no program can run at the bed's ports: {NO_HOOK}. Load the modules or take a newer kernel"
     )]
     NoHook,
     /// Nothing can be put at the DUT's ports.

@@ -18,6 +18,8 @@ mpps_method::named! {
         Tcx = "tcx",
         /// As a filter of a clsact qdisc.
         Clsact = "clsact",
+        /// Not at all.
+        None = "none",
     }
 }
 
@@ -56,8 +58,16 @@ impl KernelInterfaces {
     /// # Errors
     /// An interface could not be tried: not root, or no BTF.
     pub fn find(interfaces: Interfaces) -> Result<Self, TesterError> {
-        if interfaces == Interfaces::Oldest {
-            return Ok(Self::OLDEST);
+        match interfaces {
+            Interfaces::Newest => {}
+            Interfaces::Oldest => return Ok(Self::OLDEST),
+            Interfaces::Fewest => {
+                let traffic_control = TrafficControl::None;
+                return Ok(Self {
+                    traffic_control,
+                    ..Self::OLDEST
+                });
+            }
         }
         static NEWEST: OnceLock<KernelInterfaces> = OnceLock::new();
         if let Some(newest) = NEWEST.get() {
