@@ -53,6 +53,7 @@ const BASE: &[Subject] = &[
 const XDP_PORTS: &[Subject] = &[Subject::NATIVE_XDP, Subject::LIVE_FRAMES];
 /// What disturbs a measurement, whatever it is.
 const QUIET: &[Subject] = &[
+    Subject::PATH,
     Subject::CPUS,
     Subject::SIBLINGS,
     Subject::MEMORY,
@@ -99,7 +100,11 @@ pub static JOBS: [Job; 10] = [
         &[BASE, XDP_PORTS, &[Subject::SOFTIRQ]],
         QUIET,
     ),
-    job("calibrate", &[BASE, XDP_PORTS, &[Subject::CPUMAP]], QUIET),
+    job(
+        "calibrate",
+        &[BASE, XDP_PORTS, &[Subject::PATH, Subject::CPUMAP]],
+        QUIET,
+    ),
     job("limits --measure", &[], &[Subject::STEAL, Subject::OTHERS]),
     job(
         "throughput --port af-packet",

@@ -5,7 +5,7 @@ use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front};
 use crate::tester::{
     KernelInterfaces, LedgerProbe, OtherTasks, PortKind, Receiver, ReceiverMode, ReceiverPlan,
     RouterTasks, Sender, SenderPlan, StallWatch, Tester, TesterError, TrafficSender, Watch,
-    WhileSending, ways,
+    WhileSending, Wire, ways,
 };
 use crate::traffic::Traffic;
 use crate::trial::probe::{ProbeError, probe};
@@ -66,6 +66,7 @@ fn parts() -> Result<Vec<Check>, BedError> {
         Check::tried(Subject::TRACEPOINTS, &tracepoints(&bed)),
         Check::tried(Subject::STALL_WATCH, &timers(&bed)),
         Check::tried(Subject::LIVE_FRAMES, &live_frames(&bed)),
+        Check::tried(Subject::PATH, &path(&bed)),
     ];
     bed.lower()?;
     checks.push(Check::good(Subject::BED, stood));
@@ -118,6 +119,15 @@ fn timers(bed: &Bed) -> Result<String, TesterError> {
         StallWatch::Threads => "not bound to their CPU (before Linux 6.7), so threads do it",
     };
     Ok(format!("{what}; tick on every CPU of the bed"))
+}
+
+fn path(bed: &Bed) -> Result<String, TesterError> {
+    Wire::lay(bed, &ways(bed, false))?.ok_or(TesterError::NoHook)?;
+    let by = KernelInterfaces::find(bed.plan().interfaces)?.traffic_control;
+    Ok(format!(
+        "programs run at the router's ports ({})",
+        by.name()
+    ))
 }
 
 fn live_frames(bed: &Bed) -> Result<String, TesterError> {
