@@ -2,7 +2,7 @@
 //! what it writes, and that nothing is left behind however it ends.
 
 use crate::program::{
-    Ended, Scratch, assert_gone, hearing_ctrl_c, mpps, privileged, run, staged, wait_for,
+    Ended, Scratch, assert_gone, has, hearing_ctrl_c, mpps, privileged, run, staged, wait_for,
 };
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
@@ -311,6 +311,33 @@ fn one_cpu_is_enough_and_is_doubted() {
         ended.stdout.contains("tester and DUT share a CPU"),
         "{}",
         ended.stdout
+    );
+}
+
+#[test]
+fn frames_redirected_past_routing_are_told_first() {
+    if !privileged() || !has("tc") {
+        return;
+    }
+    let scratch = Scratch::new("unrouted");
+    let redirect = "#!/bin/sh\nset -e\n\
+        tc qdisc add dev $MPPS_DUT_IN clsact\n\
+        tc filter add dev $MPPS_DUT_IN ingress protocol all u32 match u32 0 0 \\\n\
+        action mirred egress redirect dev $MPPS_DUT_OUT\n";
+    let redirect = scratch.script("set-up.sh", redirect);
+    let record = scratch.path("record.jsonl");
+    let ended = measured(|| {
+        let mut command = mpps(&QUICK);
+        command.args(["--max-rate", "50k", "--dut-setup"]);
+        command.arg(&redirect).arg("--record").arg(&record);
+        command
+    });
+    let mut lines = ended.stdout.lines();
+    let sentence = lines.find(|line| line.starts_with("64 B: "));
+    let words = "64 B: frames bypassed routing, so this is no router's rate: ";
+    assert!(
+        sentence.is_some_and(|line| line.starts_with(words)),
+        "{ended:?}"
     );
 }
 

@@ -2,6 +2,8 @@
 
 /// Of rates at overload and without loss that were measured in two states of the machine.
 pub const DISTANCE_CHANGED: &str = "distance-changed";
+/// Of frames that came back without having been routed.
+pub const NOT_ROUTED: &str = "not-routed";
 /// Of a simulated pair: nothing was measured.
 pub const SIMULATED: &str = "simulated";
 /// Frames were lost again after a recovery.

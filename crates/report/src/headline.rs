@@ -2,7 +2,7 @@
 
 use crate::number::{self, Known};
 use crate::row::{Reading, Row};
-use mpps_record::doubts::{BUSY_UNCOUNTED, DISTANCE_CHANGED, EXIT_UNTIMED};
+use mpps_record::doubts::{BUSY_UNCOUNTED, DISTANCE_CHANGED, EXIT_UNTIMED, NOT_ROUTED};
 use mpps_record::{
     Claim, Doubt, ForwardingLimit, FrameCost, Interval, LimitedBy, Overload, ResultLine,
 };
@@ -35,7 +35,15 @@ pub fn answer(row: &Row<'_>) -> String {
         None => [lossless, others, fell(row), None],
     };
     let clauses: Vec<String> = clauses.into_iter().flatten().collect();
-    clauses.join("; ") + "."
+    let bypass = match has(row, NOT_ROUTED) {
+        true => "frames bypassed routing, so this is no router's rate: ",
+        false => "",
+    };
+    format!("{bypass}{}.", clauses.join("; "))
+}
+
+fn has(row: &Row<'_>, name: &str) -> bool {
+    row.doubts.iter().any(|doubt| doubt.name == name)
 }
 
 /// An interval's median, to the digits that are known.
@@ -96,8 +104,7 @@ fn fell(row: &Row<'_>) -> Option<String> {
 
 /// Whether overload and the load that passed were measured in two states of the machine.
 fn has_moved(row: &Row<'_>) -> bool {
-    let mut doubts = row.doubts.iter();
-    doubts.any(|doubt| doubt.name == DISTANCE_CHANGED)
+    has(row, DISTANCE_CHANGED)
 }
 
 /// The least that the maximum forwarding rate can be, where that is a bound.

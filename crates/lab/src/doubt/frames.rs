@@ -3,6 +3,7 @@
 
 use super::{Doubt, Weighed, Weight};
 use mpps_method::{Counts, OVERDUE_MAX, Trial, Verdict};
+use mpps_record::doubts::NOT_ROUTED;
 
 /// A DUT that forwards fewer packets than this share of the frames has merged some.
 const MERGED: f64 = 0.95;
@@ -116,7 +117,7 @@ fn queued_behind(trials: &[(Trial, Verdict)], ring_frames: u32) -> Option<Doubt>
 /// With the TTL or hop limit they were sent with, of those looked at.
 fn not_routed(frames: u64, looked_at: u64) -> Option<Doubt> {
     (frames > 0).then(|| Doubt {
-        name: "not-routed",
+        name: NOT_ROUTED,
         weight: Weight::Another(1),
         seen: format!(
             "{frames} of {looked_at} examined frames arrived with an unchanged TTL or hop limit"

@@ -154,6 +154,18 @@ fn loss_in_disturbances_is_not_hidden() {
 }
 
 #[test]
+fn frames_that_bypassed_routing_are_told_first() {
+    let mut line = line();
+    line.doubts.push(Doubt {
+        name: mpps_record::doubts::NOT_ROUTED.to_owned(),
+        ..Doubt::default()
+    });
+    let words = "64 B: frames bypassed routing, so this is no router's rate: forwards 1.52 million";
+    let text = headline(&line);
+    assert!(text.starts_with(words), "{text}");
+}
+
+#[test]
 fn a_goal_with_loss_says_how_much() {
     let ndr = ResultLine {
         goal: Some("ndr".to_owned()),
