@@ -2,6 +2,7 @@
 
 mod back_to_back;
 mod bed;
+mod bursts;
 mod calibrate;
 mod catch_up;
 mod cut_short;

@@ -1,28 +1,15 @@
 //! Frames that come back, but not as a router sends them on: redirected past routing, copied, reflected, held back.
 
 use crate::support;
-use crate::support::trials;
+use crate::support::trials::{self, BLIND};
 use mpps_lab::bed::Bed;
 use mpps_lab::doubt::{Doubt, frame_doubts};
 use mpps_lab::tester::{Fault, PlantedFault};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial::probe::probe;
-use mpps_method::disturbed::Guard;
-use mpps_method::{Rules, Span, Trial, Verdict};
+use mpps_method::{Trial, Verdict};
 
 const FRAMES: u64 = 1 << 16;
-/// What the machine does meanwhile is not the question here.
-const BLIND: Rules = Rules {
-    unsent_max: 1.0,
-    steal_max: 1e9,
-    others_max: 1e9,
-    disturbed_max: 1e9,
-    guard: Guard {
-        factor: 0.0,
-        least: Span::ZERO,
-        most: Span::ZERO,
-    },
-};
 
 /// A bed with this set-up.
 fn bed(setup: &str) -> Bed {

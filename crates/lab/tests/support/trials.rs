@@ -5,8 +5,22 @@ use mpps_lab::bed::{Bed, BedPlan, Front};
 use mpps_lab::tester::{ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
+use mpps_method::disturbed::Guard;
 use mpps_method::{FrameSpec, Invalid, Offer, Rate, Rules, Span, Trial, Verdict};
 use std::time::{Duration, Instant};
+
+/// What the machine does meanwhile is not the question here.
+pub const BLIND: Rules = Rules {
+    unsent_max: 1.0,
+    steal_max: 1e9,
+    others_max: 1e9,
+    disturbed_max: 1e9,
+    guard: Guard {
+        factor: 0.0,
+        least: Span::ZERO,
+        most: Span::ZERO,
+    },
+};
 
 /// Trials that a restless machine may spoil before a test gives up on it.
 pub const WHOLE_TRIES: u32 = 20;
