@@ -1,9 +1,10 @@
-//! Offloads, driver statistics and the driver's own description of a link of the calling thread's namespace (`SIOCETHTOOL`,
+//! Offloads, RSS, driver statistics and the driver's own description of a link of the calling thread's namespace (`SIOCETHTOOL`,
 //! `include/uapi/linux/ethtool.h`).
 
 mod device;
 mod parameter;
 mod request;
+mod rss;
 
 pub use device::{Channels, Coalescing, Driver, Rings, channels, coalescing, driver, rings};
 pub use parameter::{parameter, set_parameter};

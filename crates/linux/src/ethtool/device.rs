@@ -70,7 +70,7 @@ pub struct Coalescing {
 pub fn driver(link: &str) -> Result<Driver> {
     const TEXT: usize = 32;
     // Command, four texts of 32 octets, another of 32, reserved 12, five numbers.
-    let request = ask("read driver of", link, ETHTOOL_GDRVINFO, 196)?;
+    let request = ask("read driver of", link, Buffer::new(ETHTOOL_GDRVINFO, 196))?;
     let text = |number: usize| {
         let octets = request.octets(4 + TEXT * number, TEXT);
         let end = octets.iter().position(|&octet| octet == 0);
@@ -131,12 +131,11 @@ pub fn coalescing(link: &str) -> Result<Coalescing> {
 
 /// A structure of N 32-bit numbers, the command first.
 fn numbers<const N: usize>(operation: &str, link: &str, command: u32) -> Result<[u32; N]> {
-    let request = ask(operation, link, command, 4 * N)?;
+    let request = ask(operation, link, Buffer::new(command, 4 * N))?;
     Ok(std::array::from_fn(|place| request.u32_at(4 * place)))
 }
 
-pub(super) fn ask(operation: &str, link: &str, command: u32, len: usize) -> Result<Buffer> {
-    let mut request = Buffer::new(command, len);
+pub(super) fn ask(operation: &str, link: &str, mut request: Buffer) -> Result<Buffer> {
     match Control::open()?.ask(link, &mut request) {
         Ok(_) => Ok(request),
         Err(libc::EOPNOTSUPP) => Err(Error::from_text(

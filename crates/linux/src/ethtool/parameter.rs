@@ -1,8 +1,8 @@
-//! Parameters of a link that can be set: rings, channels, interrupt coalescing, offloads. Each is named by a word.
+//! Parameters of a link that can be set: rings, channels, interrupt coalescing, RSS, offloads. Each is named by a word.
 
 use super::device::ask;
 use super::request::{Buffer, Control};
-use super::{fail, features, object, set_feature};
+use super::{fail, features, object, rss, set_feature};
 use crate::error::{Error, Result};
 
 /// A structure of 32-bit numbers (`include/uapi/linux/ethtool.h`), and the commands that read and write it.
@@ -19,7 +19,7 @@ impl Group {
     /// The structure as the driver has it.
     fn ask(&self, link: &str) -> Result<Buffer> {
         let operation = format!("read {} of", self.name);
-        ask(&operation, link, self.read, 4 * self.words)
+        ask(&operation, link, Buffer::new(self.read, 4 * self.words))
     }
 }
 
@@ -66,7 +66,7 @@ const GROUPS: [Group; 4] = [
     },
 ];
 
-/// Value of a parameter: a number, or `on` and `off` for `features/NAME`.
+/// Value of a parameter: a number, `on` and `off` for `features/NAME`, words for `rss/NAME`.
 ///
 /// # Errors
 /// No such parameter or link (ENODEV), or a driver without it.
@@ -77,6 +77,9 @@ pub fn parameter(link: &str, name: &str) -> Result<String> {
         let found = found.ok_or_else(|| unknown("read", link, name))?;
         return Ok(if found.on { "on" } else { "off" }.to_owned());
     }
+    if let Some(part) = name.strip_prefix("rss/") {
+        return rss::read(link, part);
+    }
     let (group, place) = find(name).ok_or_else(|| unknown("read", link, name))?;
     let request = group.ask(link)?;
     Ok(request.u32_at(4 * place).to_string())
@@ -85,7 +88,7 @@ pub fn parameter(link: &str, name: &str) -> Result<String> {
 /// Sets a parameter; the others of its group stay as they are.
 ///
 /// # Errors
-/// As [`parameter`]; a value that is no number, or that the driver refuses.
+/// As [`parameter`]; a value that is none of the parameter, or that the driver refuses.
 pub fn set_parameter(link: &str, name: &str, value: &str) -> Result<()> {
     let operation = format!("set {name} to {value} of");
     let refuse = |text| Error::from_text(&*operation, object(link), text);
@@ -97,13 +100,19 @@ pub fn set_parameter(link: &str, name: &str, value: &str) -> Result<()> {
         };
         return set_feature(link, feature, on);
     }
-    let (group, place) = find(name).ok_or_else(|| unknown("set", link, name))?;
-    let number = value
-        .parse()
-        .map_err(|_| refuse("not a value").with_remedy("give a number"))?;
-    let mut request = group.ask(link)?;
-    request.set_u32(0, group.write);
-    request.set_u32(4 * place, number);
+    let mut request = if let Some(part) = name.strip_prefix("rss/") {
+        rss::change(&operation, link, part, value)?
+            .ok_or_else(|| refuse("not a value").with_remedy("give one as it was read"))?
+    } else {
+        let (group, place) = find(name).ok_or_else(|| unknown("set", link, name))?;
+        let number = value
+            .parse()
+            .map_err(|_| refuse("not a value").with_remedy("give a number"))?;
+        let mut request = group.ask(link)?;
+        request.set_u32(0, group.write);
+        request.set_u32(4 * place, number);
+        request
+    };
     match Control::open()?.ask(link, &mut request) {
         Ok(_) => Ok(()),
         Err(libc::EOPNOTSUPP) => Err(refuse("the driver cannot change it")),
