@@ -206,6 +206,9 @@ mod tests {
         // The thesis' flows, both ports moving together, all meet in one queue.
         let equal = |port| hash(&SYMMETRIC_KEY, &input(here, there, port, port));
         assert!((1024..1056).all(|port| equal(port) == equal(1024)));
+        // A NIC that exchanges source and destination by XOR feeds both halves alike, and nothing is left.
+        let both = "0.1.0.0".parse().unwrap();
+        assert_eq!(hash(&SYMMETRIC_KEY, &input(both, both, 1104, 1104)), 0);
         assert_eq!((SYMMETRIC_KEY[0], SYMMETRIC_KEY[39]), (0x6d, 0x5a));
     }
 }

@@ -18,6 +18,8 @@ const DEBUGFS: &str = "/sys/kernel/debug/";
 const SYSTEMD: &str = "/run/systemd/system";
 /// Where control groups are, of version 2 and of version 1.
 const CONTROL_GROUPS: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/systemd"];
+/// Advice for the key of RSS; two octets in turn, as many as the device's key has.
+const SYMMETRIC: (&str, &str) = ("symmetric", "6d:5a:");
 /// Longest name of a process that the kernel keeps.
 const PROCESS_NAME_MAX: usize = 15;
 
@@ -106,9 +108,16 @@ impl Machine {
             .as_ref()
             .filter(|_| profile == Profile::Router && advice.values.is_empty())
             .and_then(|setting| self.layout.value(setting));
-        let advised = of_place(&advice.values).or(laid_out).map(str::to_owned);
-        let accepted = of_place(&advice.accepted).or(laid_out);
         let (now, fixed) = self.look(&place);
+        let here = |value: &str| match (value, now.known()) {
+            (value, Some(now)) if value == SYMMETRIC.0 => {
+                SYMMETRIC.1.chars().cycle().take(now.len()).collect()
+            }
+            (value, _) => value.to_owned(),
+        };
+        let advised = of_place(&advice.values).or(laid_out).map(here);
+        let accepted = of_place(&advice.accepted).or(laid_out).map(here);
+        let accepted = accepted.as_deref();
         let is_met = now
             .known()
             .zip(accepted)
@@ -232,7 +241,11 @@ impl Machine {
             Some(_) => error.to_string(),
             None => error.cause.to_string(),
         });
-        (value.into(), None)
+        // Both halves of what is hashed are alike then, and such a key takes one from the other.
+        let is_exchanged = || ethtool::parameter(interface, "rss/symxor").as_deref() == Ok("on");
+        let fixed = (name == "rss/key" && is_exchanged())
+            .then_some("with rss_symxor on, all flows would have one hash");
+        (value.into(), fixed)
     }
 
     /// Why there is no such file, as far as its place tells.

@@ -43,7 +43,11 @@ const ID_MAX: usize = 26;
 const NAME_MAX: usize = 38;
 
 /// Words that the kernel takes, by the end of the place. Other places take numbers alone.
-const WORDS: [(&str, &[&str]); 10] = [
+const WORDS: [(&str, &[&str]); 14] = [
+    ("rss/table", &["equal", "equal 1"]),
+    ("rss/symxor", &["on", "off"]),
+    ("rss/udp4", &["sd", "sdfn"]),
+    ("rss/udp6", &["sd", "sdfn"]),
     ("/rps_cpus", &[DUT_CPUS]),
     (".rps_default_mask", &[DUT_CPUS]),
     (".flow_limit_cpu_bitmap", &[DUT_CPUS]),

@@ -18,6 +18,10 @@ pub fn command(setting: &Setting, value: &str) -> String {
         }
         Reached::Ethtool => {
             let (group, name) = setting.name.split_once('/').unwrap_or_default();
+            let interface = quoted(setting.interface.as_deref().unwrap_or_default());
+            if group == "rss" {
+                return rss(&interface, name, value);
+            }
             let (flag, is_switch) = match group {
                 "rings" => ("-G", false),
                 "channels" => ("-L", false),
@@ -30,13 +34,24 @@ pub fn command(setting: &Setting, value: &str) -> String {
                 (true, _) => "on",
                 (false, value) => value,
             };
-            let interface = setting.interface.as_deref().unwrap_or_default();
-            format!(
-                "ethtool {flag} {} {name} {}",
-                quoted(interface),
-                quoted(value)
-            )
+            format!("ethtool {flag} {interface} {name} {}", quoted(value))
         }
+    }
+}
+
+/// The command for a part of RSS.
+fn rss(interface: &str, part: &str, value: &str) -> String {
+    match (part, value) {
+        ("table", "equal") => format!("ethtool -X {interface} default"),
+        // A value is what was read: numbers, and words of ethtool but this one.
+        ("table", table) if table.starts_with("table") => {
+            format!("echo {interface}: ethtool cannot write the RSS {table} >&2")
+        }
+        ("table", table) => format!("ethtool -X {interface} {table}"),
+        ("key", key) => format!("ethtool -X {interface} hkey {key}"),
+        ("symxor", "on") => format!("ethtool -X {interface} xfrm symmetric-xor"),
+        ("symxor", _) => format!("ethtool -X {interface} xfrm none"),
+        (flow, fields) => format!("ethtool -N {interface} rx-flow-hash {flow} {fields}"),
     }
 }
 
@@ -238,6 +253,21 @@ mod tests {
             ),
         ] {
             assert_eq!(command(&setting(kind, name, interface), value), wanted);
+        }
+        for (part, value, wanted) in [
+            ("table", "equal", "ethtool -X eth0 default"),
+            ("table", "weight 3 1", "ethtool -X eth0 weight 3 1"),
+            (
+                "table",
+                "table 1 0",
+                "echo eth0: ethtool cannot write the RSS table 1 0 >&2",
+            ),
+            ("key", "6d:5a", "ethtool -X eth0 hkey 6d:5a"),
+            ("symxor", "on", "ethtool -X eth0 xfrm symmetric-xor"),
+            ("udp4", "sdfn", "ethtool -N eth0 rx-flow-hash udp4 sdfn"),
+        ] {
+            let part = setting(Reached::Ethtool, &format!("rss/{part}"), "eth0");
+            assert_eq!(command(&part, value), wanted);
         }
         for (value, wanted) in [
             ("stopped", "systemctl stop irqbalance"),

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+/// Characters of a value that are shown.
+const VALUE_MAX: usize = 72;
 /// A risk that is not worth a mark.
 pub(super) const LOW: &str = "Low.";
 
@@ -239,13 +241,16 @@ pub(super) fn now(standing: &Standing, unmet: bool) -> String {
     }
 }
 
-/// A value as people say it.
+/// A value as people say it. Keys and tables of RSS are cut short; their commands and the JSON have all of them.
 pub(super) fn shown(standing: &Standing, value: &str) -> String {
     let is_boot = standing.seen.iter().any(|one| one.place.kind == Kind::Boot);
     match value {
         "" => "empty",
         "absent" if is_boot => "not given",
-        value => value,
+        value => match value.char_indices().nth(VALUE_MAX) {
+            Some((end, _)) => return format!("{}...", &value[..end]),
+            None => value,
+        },
     }
     .to_owned()
 }
