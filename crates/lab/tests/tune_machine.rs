@@ -56,14 +56,21 @@ fn everything() -> Values {
     held
 }
 
-/// What ethtool(8) shows of a link: pause frames, coalescing, rings, channels, features as they were asked for, RSS, EEE.
+/// What ethtool(8) shows of a link: pause frames, coalescing, rings, channels, features as they were asked for, RSS and its
+/// fields, EEE.
 fn by_ethtool(link: &str) -> Values {
-    let shown = ["-a", "-c", "-g", "-l", "-k", "-x", "--show-eee"].map(|option| {
-        let output = Command::new("ethtool").args([option, link]).output();
+    let options = ["-a", "-c", "-g", "-l", "-k", "-x", "--show-eee"].map(|option| vec![option]);
+    let fields = ["udp4", "udp6"].map(|flow| vec!["-n", "rx-flow-hash", flow]);
+    let shown = options.into_iter().chain(fields).map(|mut words| {
+        words.insert(1, link);
+        let output = Command::new("ethtool").args(&words).output();
         let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-        (format!("{link} ethtool {option}"), text.expect("ethtool"))
+        (
+            format!("ethtool {}", words.join(" ")),
+            text.expect("ethtool"),
+        )
     });
-    Values::from(shown)
+    shown.collect()
 }
 
 /// What counts or measures, and so moves by itself, though it may stand still for a while.

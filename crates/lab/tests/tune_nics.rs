@@ -1,5 +1,5 @@
-//! Settings of NICs, set and put back: rings, channels, interrupt delays, pause frames, interrupts, steering, offloads. A veth
-//! has few of them. Each row alone, all together, and killed on the way. Only on a machine of the tests' own, such as
+//! Settings of NICs, set and put back: rings, channels, interrupt delays, pause frames, interrupts, RSS, steering, offloads. A
+//! veth has few of them. Each row alone, all together, and killed on the way. Only on a machine of the tests' own, such as
 //! `cargo xtask kernel` boots.
 
 use crate::host::{again, alone, is_killed};
@@ -19,15 +19,35 @@ use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::process::parent_id;
 use std::path::Path;
+use std::process::Command;
 
 const TEST: &str = "a_nics_settings_come_back";
 const APPLY: &str = "MPPS_TEST_APPLY";
+/// Set where only [`RSS`] is applied.
+const RSS_ALONE: &str = "MPPS_TEST_RSS";
+/// Rows of RSS, and those that make a driver reset its table.
+const RSS: [&str; 6] = [
+    "channels",
+    "ring_rx",
+    "rss_fields",
+    "rss_indir",
+    "rss_key",
+    "rss_symxor",
+];
+/// What a user might set. Not every NIC has all of it.
+const BY_USER: [&str; 3] = [
+    "-X NIC weight 1 3",
+    "-X NIC hkey KEY",
+    "-N NIC rx-flow-hash udp4 sd",
+];
 /// A driver that resets its link has it up again within this time.
 const UP_LIMIT_NS: u64 = 60_000_000_000;
 const STEP_NS: u64 = 50_000_000;
 /// Values of each place that are tried.
 const TURNS: usize = 2;
-/// Every so many changes of all together there is a kill.
+/// And where only [`RSS`] is set.
+const RSS_TURNS: usize = 1;
+/// Every so many changes of all together there is a kill, and after each of [`RSS`].
 const STRIDE: usize = 5;
 
 /// A place of a NIC that can be written, and what it might hold besides what it holds.
@@ -82,7 +102,10 @@ fn choices(site: &Site, nic: &str) -> Vec<Choice> {
             values.truncate(TURNS);
             // A veth has the sysctls too.
             let is_of_nic = seen.place.interface.as_deref() == Some(nic);
-            if is_of_nic && setting.kind != Reached::Sysctl && !values.is_empty() {
+            // The kernel notes for good that somebody overrode a node (`TAINT_FIRMWARE_WORKAROUND`).
+            let leaves_a_trace = one.row.id == "numa_of_irqs";
+            let is_tried = is_of_nic && setting.kind != Reached::Sysctl && !leaves_a_trace;
+            if is_tried && !values.is_empty() {
                 let (id, now) = (one.row.id, now.clone());
                 all.push(Choice {
                     id,
@@ -98,7 +121,12 @@ fn choices(site: &Site, nic: &str) -> Vec<Choice> {
 
 /// Levels of a bed, and of interrupts, are words for some values.
 fn is_value(level: &str) -> bool {
-    matches!(level, "on" | "off") || level.starts_with(|first: char| first.is_ascii_digit())
+    matches!(level, "on" | "off" | "sd" | "sdfn" | "equal" | "equal 1")
+        || level.starts_with(|first: char| first.is_ascii_digit())
+}
+
+fn is_of_rss(choice: &Choice) -> bool {
+    RSS.contains(&choice.id)
 }
 
 /// Each of these places with its value of this turn.
@@ -164,7 +192,10 @@ fn a_nics_settings_come_back() {
     }
     let site = Site::new(None).expect("the machine's namespace");
     if let Ok(nic) = std::env::var(APPLY) {
-        apply(&site, &plan(&choices(&site, &nic), 0), false).expect("applied");
+        let is_rss_alone = std::env::var_os(RSS_ALONE).is_some();
+        let mut all = choices(&site, &nic);
+        all.retain(|one| !is_rss_alone || is_of_rss(one));
+        apply(&site, &plan(&all, 0), false).expect("applied");
         return;
     }
     for nic in &nics {
@@ -172,7 +203,55 @@ fn a_nics_settings_come_back() {
     }
     settle(&nics);
     for nic in &nics {
-        each_row_and_all(&site, &nics, nic);
+        rss(&site, &nics, nic);
+    }
+    for nic in &nics {
+        let (rows, kills) = each_row_and_all(&site, &nics, nic, TURNS);
+        assert!(rows.len() > 5 && kills > 1, "{rows:?} {kills}");
+        has_own_table(nic);
+    }
+}
+
+/// RSS from what a user set; all others begin with the driver's own table.
+fn rss(site: &Site, nics: &[String], nic: &str) {
+    let driver = ethtool::driver(nic).expect("a driver").name;
+    // As `xtask/src/kernel/boot.rs` has them; with one queue there is no other table.
+    let is_wide = Path::new("/sys/class/net").join(nic).join("queues/rx-1");
+    let table = is_wide.exists().then_some("rss_indir");
+    let wanted: BTreeSet<&str> = match driver.as_str() {
+        "virtio_net" => table.into_iter().chain(["rss_fields", "rss_key"]).collect(),
+        "vmxnet3" => table.into_iter().collect(),
+        "e1000e" => {
+            let error = ethtool::parameter(nic, "rss/udp4").expect_err("no RSS");
+            assert!(error.errno().is_none(), "{error}");
+            return;
+        }
+        _ => return,
+    };
+    let key = ethtool::parameter(nic, "rss/key").unwrap_or_default();
+    let key: String = key.chars().rev().collect();
+    let set = BY_USER.map(|line| {
+        let line = line.replace("NIC", nic).replace("KEY", &key);
+        let status = Command::new("ethtool").args(line.split(' ')).status();
+        status.expect("ethtool").success()
+    });
+    assert_eq!(set[0], table.is_some(), "{driver}: {set:?}");
+    let (rows, kills) = each_row_and_all(site, nics, nic, RSS_TURNS);
+    assert!(rows.is_superset(&wanted), "{driver}: {rows:?}");
+    assert!(kills >= wanted.len(), "{driver}: {kills}");
+    ethtool::set_parameter(nic, "rss/table", "equal").expect("the driver's own table");
+    has_own_table(nic);
+}
+
+/// The driver spreads its own table anew. A user's would stand against fewer channels.
+fn has_own_table(nic: &str) {
+    let read = |name: &str| ethtool::parameter(nic, name);
+    if ethtool::driver(nic).expect("a driver").name == "virtio_net" {
+        let channels = read("channels/combined").expect("channels");
+        for count in ["1", &channels] {
+            ethtool::set_parameter(nic, "channels/combined", count).expect("channels");
+            assert_eq!(read("rss/table").as_deref(), Ok("equal"));
+        }
     }
 }
 
@@ -188,9 +267,16 @@ fn progress(line: &str) {
     }
 }
 
-fn each_row_and_all(site: &Site, nics: &[String], nic: &str) {
+/// Rows that a NIC took, and how often the process was killed. With fewer turns those of RSS alone.
+fn each_row_and_all(
+    site: &Site,
+    nics: &[String],
+    nic: &str,
+    turns: usize,
+) -> (BTreeSet<&'static str>, usize) {
     let before = steady();
-    let all = choices(site, nic);
+    let mut all = choices(site, nic);
+    all.retain(|one| turns == TURNS || is_of_rss(one));
     let ids: BTreeSet<&str> = all.iter().map(|one| one.id).collect();
     let (mut made, mut rows, mut refused) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for (place, id) in ids.iter().copied().enumerate() {
@@ -198,7 +284,7 @@ fn each_row_and_all(site: &Site, nics: &[String], nic: &str) {
             "{nic}: {id}, {place} of {} rows before it",
             ids.len()
         ));
-        for turn in 0..TURNS {
+        for turn in 0..turns {
             let of_turn = |one: &&Choice| one.id == id && turn < one.values.len();
             let plan = plan(all.iter().filter(of_turn), turn);
             if plan.changes.is_empty() {
@@ -213,8 +299,12 @@ fn each_row_and_all(site: &Site, nics: &[String], nic: &str) {
     progress(&format!("{nic}: all together, then killed"));
     let (together, _) = there_and_back(site, nics, &plan(&all, 0), &before);
     let mut kills = 0;
-    for step in (2..all.len() + 2).step_by(STRIDE) {
-        kills += usize::from(killed(nic, step));
+    let steps = all.iter().enumerate();
+    let steps = steps.filter(|(step, one)| step % STRIDE == 0 || is_of_rss(one));
+    for (step, _) in steps {
+        // The journal begins with two entries.
+        let step = step + 3;
+        kills += usize::from(killed(nic, step, turns < TURNS));
         let recovery = recover().expect("recover");
         assert_eq!((recovery.failed, recovery.kept), (vec![], vec![]));
         assert!(!Path::new(journal::ROOT).exists());
@@ -227,14 +317,17 @@ fn each_row_and_all(site: &Site, nics: &[String], nic: &str) {
         "{driver}: settings, rows, settings together, kills: {counts:?}"
     ));
     println!("{driver} took {made:?}, refused {refused:?}");
-    assert!(rows.len() > 5 && kills > 1, "{counts:?}");
+    (rows, kills)
 }
 
 /// Runs this program again to apply all, to be killed after so many changes. Whether it was.
-fn killed(nic: &str, step: usize) -> bool {
-    is_killed(
-        again(TEST)
-            .env(APPLY, nic)
-            .env(fault::KILL_AFTER_CHANGE, step.to_string()),
-    )
+fn killed(nic: &str, step: usize, is_rss_alone: bool) -> bool {
+    let mut command = again(TEST);
+    command
+        .env(APPLY, nic)
+        .env(fault::KILL_AFTER_CHANGE, step.to_string());
+    if is_rss_alone {
+        command.env(RSS_ALONE, "1");
+    }
+    is_killed(&mut command)
 }

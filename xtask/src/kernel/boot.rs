@@ -16,10 +16,10 @@ const SILENCE: Duration = Duration::from_secs(180);
 const PULSE: u8 = 0;
 const MEMORY_MIB: &str = "3072";
 const EMULATOR: &str = "qemu-system-x86_64";
-/// NICs have what no veth has: rings, delays of interrupts, pause frames. Two are cabled to each other.
+/// NICs have what no veth has: rings, delays of interrupts, pause frames, RSS. Two are cabled to each other.
 const NICS: &str = "-netdev hubport,id=one,hubid=0 -device vmxnet3,netdev=one,romfile= \
                     -netdev hubport,id=other,hubid=0 -device e1000e,netdev=other,romfile= \
-                    -device virtio-net-pci,netdev=queues,mq=on,vectors=6,romfile=";
+                    -device virtio-net-pci,netdev=queues,mq=on,vectors=6,rss=on,hash=on,romfile=";
 /// Only a tap gives a NIC several queues. Without one its wire ends nowhere.
 const TAP: &str = "tap,id=queues,queues=2,script=no,downscript=no,vhost=off";
 const NO_TAP: &str = "hubport,id=queues,hubid=1";
