@@ -54,7 +54,7 @@ impl EvidenceProbe {
         })
     }
 
-    /// Counts polls until there were [`FRAMES`] frames in them, or until what this returned is dropped. Each poll that is
+    /// Counts polls until there were `FRAMES` frames in them, or until what this returned is dropped. Each poll that is
     /// counted costs the router time. `cpu` is where a thread looks how many there were.
     pub fn count_polls(&self, cpu: usize) -> Result<RealTime, TesterError> {
         let attached = "attach the probes of polls";

@@ -140,7 +140,7 @@ impl journal::Change for Change {
         }
     }
 
-    /// One change alone; [`Change::put_back`] sees all of them.
+    /// One change alone; `Change::put_back` sees all of them.
     fn revert(&self, _: &str, reverted: &mut Reverted) -> Result<(), RevertError> {
         if let Self::Setting { change } = self {
             reverted.settings += usize::from(change.revert()?);

@@ -107,7 +107,7 @@ impl Watch {
         })
     }
 
-    /// The stalls of each watched CPU since the last clear: pairs of ticks more than [`STALL_NS`] apart.
+    /// The stalls of each watched CPU since the last clear: pairs of ticks more than `STALL_NS` apart.
     pub fn stalls(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
         match &self.ticks {
             Ticks::Timers(timers) => timers.stalls(),
