@@ -14,7 +14,7 @@ use crate::units::Span;
 use runs::Runs;
 use std::ops::Range;
 
-/// Runs kept one by one; the rest is in the histogram.
+/// Runs kept one by one.
 pub const RUNS_KEPT: usize = 100;
 /// Parts of a trial for [`Losses::dispersion`].
 pub const HUNDREDTHS: usize = 100;
@@ -47,8 +47,6 @@ pub struct Losses {
     pub left: u64,
     /// The same before the first.
     pub before: u64,
-    /// Runs by length: `[n]` counts those of 2^n to 2^(n+1) - 1 frames.
-    pub run_lengths: Vec<u64>,
     /// Episodes: runs with less than 1 ms, or fewer than 64 frames, from one to the next are one episode.
     pub episodes: u64,
     /// Of these, episodes that lost `rule::BUNCH` frames or more.
@@ -176,7 +174,6 @@ impl Tally {
             last: nothing,
             before: 0,
             left: 0,
-            run_lengths: Vec::new(),
             episodes: 0,
             bunches: 0,
             lost_in_bunches: 0,
@@ -231,13 +228,6 @@ impl Tally {
         }
         if run.frames > losses.longest.frames {
             losses.longest = run;
-        }
-        let place = run.frames.ilog2() as usize;
-        if losses.run_lengths.len() <= place {
-            losses.run_lengths.resize(place + 1, 0);
-        }
-        if let Some(count) = losses.run_lengths.get_mut(place) {
-            *count += 1;
         }
     }
 

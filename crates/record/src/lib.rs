@@ -94,7 +94,7 @@ pub use latency::{
 };
 pub use load::{LoadLine, LoadTrial};
 pub use loss::{CurveLine, CurvePoint, Measured};
-pub use losses::{LengthCount, Losses, LostRun};
+pub use losses::{Losses, LostRun};
 pub use nic::{Channels, Coalescing, Driver, Nic, PcieLink, Rings};
 pub use other::Other;
 pub use plan::{

@@ -113,7 +113,7 @@ fn the_measured_run_reads_back() {
         (&lossy.verdict, &void.verdict),
         (&Verdict::Lossy, &Verdict::Void)
     );
-    assert!(lossy.latency.timed_frames > 0 && !lossy.losses[0].first_runs.is_empty());
+    assert!(lossy.latency.timed_frames > 0 && lossy.losses[0].longest.frames > 0);
     let [result] = run.results.as_slice() else {
         panic!("one result");
     };

@@ -2,7 +2,7 @@
 
 use mpps_method::pattern::Run;
 use mpps_method::{LossPattern, Losses};
-use mpps_record::{self as record, LengthCount, LostRun};
+use mpps_record::{self as record, LostRun};
 
 /// The entry of one direction.
 pub(super) fn losses(losses: &Losses) -> record::Losses {
@@ -28,35 +28,12 @@ pub(super) fn losses(losses: &Losses) -> record::Losses {
         lost_frames: losses.lost,
         at_ring_frames: losses.at_ring,
         runs: losses.runs,
-        episodes: losses.episodes,
-        bunches: losses.bunches,
-        bunched_frames: losses.lost_in_bunches,
-        lumped_frames: losses.lost_in_lumps,
         first_ns: losses
             .first_runs
             .first()
             .map(|run| losses.at(run.first).as_nanos()),
-        last: run(&losses.last),
         longest: run(&losses.longest),
-        run_lengths: lengths(&losses.run_lengths),
-        spacing_mean_frames: losses.spacing_mean,
-        spacing_cv: losses.spacing_cv,
-        spacing_commonest_frames: losses.spacing_commonest.0,
-        spacing_commonest_runs: losses.spacing_commonest.1,
-        dispersion: losses.dispersion,
-        lost_by_hundredth_frames: losses.windows.clone(),
-        first_runs: losses.first_runs.iter().map(run).collect(),
     }
-}
-
-fn lengths(by_power: &[u64]) -> Vec<LengthCount> {
-    let entry = |(power, &runs): (u32, &u64)| LengthCount {
-        least_frames: 1 << power,
-        most_frames: (1 << (power + 1)) - 1,
-        runs,
-    };
-    let counted = (0..).zip(by_power).filter(|(_, runs)| **runs > 0);
-    counted.map(entry).collect()
 }
 
 #[cfg(test)]
@@ -91,16 +68,8 @@ mod tests {
             (&64.into(), &64.into(), &3_000.into())
         );
         assert_eq!(
-            entry["first_runs"][1],
-            serde_json::json!({ "sequence": 13, "frames": 1, "at_ns": 13_000 })
+            entry["longest"],
+            serde_json::json!({ "sequence": 3, "frames": 1, "at_ns": 3_000 })
         );
-        assert_eq!(
-            entry["run_lengths"],
-            serde_json::json!([{ "least_frames": 1, "most_frames": 1, "runs": 64 }])
-        );
-        let hundredths = entry["lost_by_hundredth_frames"]
-            .as_array()
-            .expect("windows");
-        assert_eq!(hundredths.len(), 100);
     }
 }

@@ -250,7 +250,6 @@ fn figures_are_those_of_the_definition() {
             frames: 1
         }
     );
-    assert_eq!(losses.run_lengths, [2, 0, 1, 0, 1]);
     assert_eq!(losses.at(10_000), Span::from_millis(10));
     assert_eq!(losses.extent(), losses.lasting(999_000));
     assert!((losses.spacing_mean - 998_999.0 / 3.0).abs() < 1e-9);
@@ -270,7 +269,6 @@ fn figures_are_those_of_the_definition() {
 fn of_many_runs_all_count_and_the_first_are_kept() {
     let losses = trial(100_000, |sequence| sequence % 10 < 3);
     assert_eq!(losses.first_runs.len(), RUNS_KEPT);
-    assert_eq!(losses.run_lengths.iter().sum::<u64>(), losses.runs);
     assert_eq!((losses.runs, losses.lost), (10_000, 30_000));
 }
 
