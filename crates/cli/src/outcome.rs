@@ -4,7 +4,7 @@
 use crate::exit::Exit;
 use crate::print::{fitted, out};
 use anyhow::Result;
-use mpps_record::{Comparability, Place, RouteChanges, Run, RunLine, Traffic};
+use mpps_record::{Comparability, RouteChanges, Run, RunBed, RunLine, Traffic};
 use mpps_report::{Shown, machine_line};
 use serde::Serialize;
 use serde_json::{Value, json, to_string_pretty};
@@ -127,13 +127,13 @@ struct Document<'a> {
 
 /// Whether tester and router were simulated: nothing was measured.
 pub fn is_simulated(run: &RunLine) -> bool {
-    matches!(run.bed, Place::Simulated { .. })
+    matches!(run.bed, RunBed::Simulated { .. })
 }
 
 /// The machine in words, or the simulated pair.
 pub fn machine(run: &RunLine) -> String {
     match &run.bed {
-        Place::Simulated { pair } => format!("simulated: {pair}"),
+        RunBed::Simulated { pair } => format!("simulated: {pair}"),
         _ => machine_line(run),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::support;
 use crate::support::printed::Printed;
-use mpps_lab::jobs::Place;
+use mpps_lab::jobs::UnderTest;
 use mpps_lab::jobs::back_to_back::{self, BurstPlan};
 use mpps_record::BurstLine;
 
@@ -20,7 +20,7 @@ fn the_longest_burst_fills_the_beds_own_ring() {
         repeats: 2,
     };
     let mut seen = Printed::<BurstLine>::new();
-    let error = back_to_back::measure(Place::Bed(&bed), &plan, &mut seen);
+    let error = back_to_back::measure(UnderTest::Bed(&bed), &plan, &mut seen);
     if error.as_ref().is_some_and(|error| error.is_disturbance()) {
         support::skip!("a quieter machine: {error:?}");
     }

@@ -4,7 +4,7 @@ use crate::support;
 use crate::support::printed::Printed;
 use crate::support::trials::frames;
 use mpps_lab::jobs::throughput::{self, ThroughputPlan};
-use mpps_lab::jobs::{JobError, Observer, Place, Report, ResultObserver};
+use mpps_lab::jobs::{JobError, Observer, Report, ResultObserver, UnderTest};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
 use mpps_method::{Rate, Trial};
@@ -44,7 +44,7 @@ fn measured(setup: &str, plan: &ThroughputPlan) -> (Option<JobError>, Kept) {
         printed: Printed::new(),
         trials: Vec::new(),
     };
-    let (error, _) = throughput::measure(Place::Bed(&bed), plan, &mut kept);
+    let (error, _) = throughput::measure(UnderTest::Bed(&bed), plan, &mut kept);
     (error, kept)
 }
 

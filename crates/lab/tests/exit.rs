@@ -14,7 +14,7 @@ use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, Side};
 use mpps_lab::doubt::frame_doubts;
 use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load};
 use mpps_lab::jobs::throughput::{self, ThroughputPlan};
-use mpps_lab::jobs::{JobError, Place};
+use mpps_lab::jobs::{JobError, UnderTest};
 use mpps_lab::search::exit_program;
 use mpps_lab::search::link::Link;
 use mpps_lab::tester::{
@@ -497,7 +497,7 @@ fn search(
         receiver,
     };
     let mut found = Printed::<ResultLine>::new();
-    match throughput::measure(Place::Bed(bed), &plan, &mut found).0 {
+    match throughput::measure(UnderTest::Bed(bed), &plan, &mut found).0 {
         None => Ok(found.0.remove(0)),
         Some(error) => Err(error),
     }
@@ -548,7 +548,8 @@ fn a_router_past_the_exit_is_measured_at_the_port() {
         let error = search(&bed, &support::traffic(), Some(ReceiverPlace::Exit));
         assert!(error.expect_err("as asked for").is_past_exit());
         let mut found = Printed::<LoadLine>::new();
-        let error = fixed_load::measure(Place::Bed(&bed), &fixed(support::traffic()), &mut found);
+        let error =
+            fixed_load::measure(UnderTest::Bed(&bed), &fixed(support::traffic()), &mut found);
         assert!(error.is_none(), "{error:?}");
         assert_eq!(found.0[0].receiver, Some(ReceiverPlace::Port.into()));
     });
@@ -598,7 +599,7 @@ fn frames_merged_by_gro_are_never_miscounted() {
         }
         let plan = fixed(family(ReceiverPlace::Port));
         let mut found = Printed::<LoadLine>::new();
-        if let Some(error) = fixed_load::measure(Place::Bed(&bed), &plan, &mut found) {
+        if let Some(error) = fixed_load::measure(UnderTest::Bed(&bed), &plan, &mut found) {
             assert!(merged && is_of_merged_probe(&error), "{nic:?}: {error}");
             continue;
         }

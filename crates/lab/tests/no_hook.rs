@@ -7,7 +7,7 @@ use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Interfaces};
 use mpps_lab::jobs::calibrate::{FaultKind, calibrate};
 use mpps_lab::jobs::explain::{self, ExplainPlan};
 use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load};
-use mpps_lab::jobs::{JobError, Place, throughput};
+use mpps_lab::jobs::{JobError, UnderTest, throughput};
 use mpps_lab::tester::{NoExit, PortKind, ReceiverMode, ReceiverPlace, Tester, TesterError};
 use mpps_lab::traffic::Traffic;
 use mpps_method::{Rate, Span};
@@ -76,7 +76,7 @@ fn a_kernel_without_hooks_receives_at_the_port() {
     // Where nobody asked: the port.
     let mut found = Printed::<ResultLine>::new();
     let plan = support::measurement(2_000);
-    let (error, _) = throughput::measure(Place::Bed(&bed), &plan, &mut found);
+    let (error, _) = throughput::measure(UnderTest::Bed(&bed), &plan, &mut found);
     assert!(error.is_none(), "{error:?}");
     let line = &found.0[0];
     assert_eq!(line.receiver, Some(ReceiverPlace::Port.into()));
@@ -87,7 +87,7 @@ fn a_kernel_without_hooks_receives_at_the_port() {
     );
     let mut found = Printed::<LoadLine>::new();
     let plan = load(vec![Load::At(Rate::from_fps(2_000.0))], true);
-    let error = fixed_load::measure(Place::Bed(&bed), &plan, &mut found);
+    let error = fixed_load::measure(UnderTest::Bed(&bed), &plan, &mut found);
     assert!(error.is_none(), "{error:?}");
     let line = &found.0[0];
     assert_eq!(line.receiver, Some(ReceiverPlace::Port.into()));

@@ -24,7 +24,7 @@ const QUEUED: f64 = bed::RX_RING as f64;
 /// What holds on any machine, and whether both methods agree to what they can. The reset itself works on the router's CPU,
 /// so frames wait then that are not lost.
 fn is_exact(trial: &ResetTrial) -> bool {
-    let told = &trial.told;
+    let told = &trial.seen;
     println!("{:?}: {told:?}", trial.tried.recovery);
     let Some(time_stamp) = told.time_stamp else {
         return false;

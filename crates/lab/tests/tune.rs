@@ -421,7 +421,7 @@ fn a_turn_on_two_beds_is_repeated_if_cut() {
     });
     let beds: Vec<Variant<'_>> = beds.collect();
     let mut earlier = Earlier::default();
-    earlier.told = 7;
+    earlier.last_trial = 7;
     let trial = Recorded {
         whole_fps: 1e6,
         ..Recorded::default()

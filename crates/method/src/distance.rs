@@ -155,7 +155,7 @@ fn steady(sorted: &[f64], factor: f64) -> Option<f64> {
 /// A state of the machine: how far apart the CPUs are, and how fast the DUT's works. The core of a shared machine takes half
 /// as long again while another guest works on its other thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct MachineState {
     /// The least round trip; the most is [`SAME_DISTANCE`] times it.
     round_trip_ns: f64,
     /// The least time for a piece of work.
@@ -164,7 +164,7 @@ pub struct Place {
     speeds: f64,
 }
 
-impl Place {
+impl MachineState {
     /// Whether an undisturbed window was there.
     #[must_use]
     pub fn holds(&self, window: &Window) -> bool {
@@ -191,7 +191,7 @@ impl Place {
     /// windows. What was forwarded is not asked. `None` where nobody knows the states of half of the windows.
     #[must_use]
     pub(crate) fn from_loads(loads: &[Vec<&[Window]>], wanted: usize) -> Option<Self> {
-        chosen(loads, wanted).map(|(held, _)| held.place)
+        chosen(loads, wanted).map(|(held, _)| held.state)
     }
 
     /// That of each load: one state for both, where it holds as many trials of each as a state of its own and the DUT's CPU
@@ -208,8 +208,8 @@ impl Place {
         let both = chosen(loads, wanted)
             .filter(|both| own.iter().flatten().all(|own| is_as_good(both, own)));
         match both {
-            Some((both, _)) => [Some(both.place); 2],
-            None => own.map(|one| one.map(|(held, _)| held.place)),
+            Some((both, _)) => [Some(both.state); 2],
+            None => own.map(|one| one.map(|(held, _)| held.state)),
         }
     }
 
@@ -251,18 +251,18 @@ impl Place {
         let both = [vec![one], vec![other]];
         let tried = tried(&both).filter(|held| held.fewest >= wanted);
         let chosen = tried.max_by_key(|held| held.fewest);
-        chosen.map(|held| held.place)
+        chosen.map(|held| held.state)
     }
 }
 
-/// The state that [`Place::from_loads`] tells of.
+/// The state that [`MachineState::from_loads`] tells of.
 fn chosen(loads: &[Vec<&[Window]>], wanted: usize) -> Option<(Held, At)> {
     let mut tried: Vec<Held> = tried(loads).collect();
     let trials = |held: &Held| held.trials.min(wanted);
     let most = tried.iter().map(trials).max().filter(|most| *most > 0)?;
     tried.retain(|held| trials(held) == most);
     let mut timed: Vec<(Held, At)> = (tried.into_iter())
-        .filter_map(|held| Some((held, held.place.median(loads.iter().flatten().copied())?)))
+        .filter_map(|held| Some((held, held.state.median(loads.iter().flatten().copied())?)))
         .collect();
     let works = timed.iter().map(|(_, at)| at.work_or_never());
     let fastest = works.fold(f64::INFINITY, f64::min);
@@ -275,7 +275,7 @@ fn chosen(loads: &[Vec<&[Window]>], wanted: usize) -> Option<(Held, At)> {
 /// What a state holds of some trials.
 #[derive(Clone, Copy)]
 struct Held {
-    place: Place,
+    state: MachineState,
     /// Trials with windows enough there, in the load with the fewest of them.
     trials: usize,
     /// Windows of all, and of the trial with the fewest.
@@ -284,14 +284,14 @@ struct Held {
 }
 
 impl Held {
-    fn new(place: Place, loads: &[Vec<&[Window]>]) -> Option<Self> {
+    fn new(state: MachineState, loads: &[Vec<&[Window]>]) -> Option<Self> {
         let there =
-            |windows: &&[Window]| windows.iter().filter(|window| place.holds(window)).count();
-        let is_enough = |windows: &&&[Window]| place.is_state_of(windows);
+            |windows: &&[Window]| windows.iter().filter(|window| state.holds(window)).count();
+        let is_enough = |windows: &&&[Window]| state.is_state_of(windows);
         let measured = loads.iter().filter(|load| !load.is_empty());
         let trials = measured.map(|load| load.iter().filter(is_enough).count());
         Some(Self {
-            place,
+            state,
             trials: trials.min()?,
             windows: loads.iter().flatten().map(there).sum(),
             fewest: loads.iter().flatten().map(there).min()?,
@@ -316,15 +316,15 @@ fn tried<'a>(loads: &'a [Vec<&'a [Window]>]) -> impl Iterator<Item = Held> + 'a 
         least
     };
     let (round_trips, works) = (least(&round_trips), least(&works));
-    let places = round_trips.into_iter().flat_map(move |round_trip_ns| {
-        let place = move |work_ns| Place {
+    let states = round_trips.into_iter().flat_map(move |round_trip_ns| {
+        let state = move |work_ns| MachineState {
             round_trip_ns,
             work_ns,
             speeds: STATE_SPEED,
         };
-        works.clone().into_iter().map(place)
+        works.clone().into_iter().map(state)
     });
-    places.filter_map(|place| Held::new(place, loads))
+    states.filter_map(|state| Held::new(state, loads))
 }
 
 /// They are also one of so many of its undisturbed windows: what it had for a moment is no state of it.
@@ -455,7 +455,7 @@ mod tests {
         let both = [shared.clone(), full].concat();
         let of = |trials: &[&Vec<Window>]| {
             let trials = trials.iter().map(|windows| windows.as_slice()).collect();
-            Place::from_loads(&[trials], 3).expect("a state")
+            MachineState::from_loads(&[trials], 3).expect("a state")
         };
         let chosen = of(&[&both, &both, &both, &shared]);
         assert!(
@@ -476,7 +476,7 @@ mod tests {
             "{chosen:?}"
         );
         assert_eq!(
-            Place::from_loads(&[vec![&[Window::default(); 9][..]]], 3),
+            MachineState::from_loads(&[vec![&[Window::default(); 9][..]]], 3),
             None
         );
     }
@@ -486,7 +486,7 @@ mod tests {
         let (fast, slow) = (state(30, 80, 240), state(30, 80, 330));
         let mixed = [fast.clone(), slow.clone()].concat();
         let of = |most: &[Window], little: &[Window]| {
-            Place::from_each_load(&[vec![most; 3], vec![little; 3]], 3).map(Option::unwrap)
+            MachineState::from_each_load(&[vec![most; 3], vec![little; 3]], 3).map(Option::unwrap)
         };
         // Both were fast for a time: one state for both.
         let [most, little] = of(&mixed, &mixed);
@@ -510,11 +510,11 @@ mod tests {
         // All at one speed, within 10 %, but for one window.
         let mut quiet: Vec<Window> = (0..40).flat_map(|n| state(1, 80, 200 + n % 20)).collect();
         quiet[7].work_ns = Some(135);
-        let chosen = Place::from_loads(&[vec![&quiet[..]; 3]], 3).expect("a state");
+        let chosen = MachineState::from_loads(&[vec![&quiet[..]; 3]], 3).expect("a state");
         assert!(quiet.iter().filter(|window| chosen.holds(window)).count() >= 39);
         // A neighbour that is gone for a tenth of the time leaves no state of its own.
         let seldom = [state(36, 80, 450), state(4, 80, 240)].concat();
-        let chosen = Place::from_loads(&[vec![&seldom[..]; 3]], 3).expect("a state");
+        let chosen = MachineState::from_loads(&[vec![&seldom[..]; 3]], 3).expect("a state");
         assert!(
             chosen.holds(&seldom[0]) && !chosen.holds(&seldom[36]),
             "{chosen:?}"
@@ -525,7 +525,7 @@ mod tests {
     fn two_trials_meet_where_both_were() {
         let one = [state(20, 80, 450), state(6, 80, 240)].concat();
         let other = [state(20, 400, 450), state(5, 85, 455)].concat();
-        let chosen = Place::from_pair(&one, &other, 5).expect("a state");
+        let chosen = MachineState::from_pair(&one, &other, 5).expect("a state");
         assert!(
             chosen.holds(&one[0]) && chosen.holds(&other[20]),
             "{chosen:?}"
@@ -534,8 +534,8 @@ mod tests {
             !chosen.holds(&one[20]) && !chosen.holds(&other[0]),
             "{chosen:?}"
         );
-        assert_eq!(Place::from_pair(&one, &other, 6), None);
-        assert_eq!(Place::from_pair(&one[20..], &other, 5), None);
+        assert_eq!(MachineState::from_pair(&one, &other, 6), None);
+        assert_eq!(MachineState::from_pair(&one[20..], &other, 5), None);
     }
 
     #[test]

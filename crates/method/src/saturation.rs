@@ -5,7 +5,7 @@
 //! asks what it forwarded.
 
 use crate::distance::{
-    At, Distance, Place, is_same_distance, select_of_two_loads, select_one_distance,
+    At, Distance, MachineState, is_same_distance, select_of_two_loads, select_one_distance,
 };
 use crate::interval::Interval;
 use crate::limit::BUSY;
@@ -52,8 +52,8 @@ impl Block {
     /// Its windows in this state, where it has enough. What a frame took follows from what they forwarded where the DUT's
     /// CPU was busy in all of the trial, else from what its threads had in each; where nobody accounts for that, it is unknown.
     #[must_use]
-    pub fn at(&self, place: &Place) -> Option<Self> {
-        let holds = |window: &&Window| place.holds(window);
+    pub fn at(&self, state: &MachineState) -> Option<Self> {
+        let holds = |window: &&Window| state.holds(window);
         let windows: Vec<Window> = self.windows.iter().filter(holds).copied().collect();
         let over = |of: fn(&Window) -> Option<u64>| {
             let known = windows.iter().filter_map(of);
@@ -99,12 +99,12 @@ impl Block {
     #[must_use]
     pub fn in_one_state(one: &Self, other: &Self) -> (Self, Self) {
         let are_saturated = one.is_saturated() && other.is_saturated();
-        let place = Place::from_pair(&one.windows, &other.windows, PAIR_WINDOWS_MIN);
-        let at = |place| Some((one.at(&place)?, other.at(&place)?));
+        let state = MachineState::from_pair(&one.windows, &other.windows, PAIR_WINDOWS_MIN);
+        let at = |state| Some((one.at(&state)?, other.at(&state)?));
         let know = |(one, other): &(Self, Self)| {
             are_saturated || one.ns_per_frame.and(other.ns_per_frame).is_some()
         };
-        let found = place.and_then(at).filter(know);
+        let found = state.and_then(at).filter(know);
         found.unwrap_or_else(|| (one.clone(), other.clone()))
     }
 
@@ -156,7 +156,7 @@ pub struct Saturation {
     /// What the median one of these windows forwarded, fps; `None` without any.
     pub other_state_fps: Option<f64>,
     /// The state in which all windows were on which this stands; `None` where it is unknown.
-    pub place: Option<Place>,
+    pub in_state: Option<MachineState>,
     /// A fixed piece of work on the DUT's CPU in them, ns.
     pub work_ns: Option<f64>,
     /// Whether too few windows were undisturbed, and it stands on disturbed ones: then it is a bound from below.
@@ -218,14 +218,14 @@ impl Saturation {
     /// unknown, both are taken at one distance. A load that this leaves too little is taken at its own.
     #[must_use]
     pub fn from_two_loads(loads: [&[Block]; 2]) -> [Option<Self>; 2] {
-        let places = Place::from_each_load(&loads.map(windows_of), BLOCKS_MIN);
-        if places.iter().any(Option::is_some) {
+        let states = MachineState::from_each_load(&loads.map(windows_of), BLOCKS_MIN);
+        if states.iter().any(Option::is_some) {
             let [most, little] = loads;
-            let at = |blocks, place: Option<Place>| match place {
-                Some(place) => Self::at(blocks, place),
+            let at = |blocks, state: Option<MachineState>| match state {
+                Some(state) => Self::at(blocks, state),
                 None => Self::from_all_windows(blocks),
             };
-            let [in_most, in_little] = places;
+            let [in_most, in_little] = states;
             return [at(most, in_most), at(little, in_little)];
         }
         let distances = loads.map(|blocks| blocks.iter().map(|block| block.distance).collect());
@@ -246,10 +246,10 @@ impl Saturation {
     }
 
     /// From the windows in this state of those blocks that have enough of them; from all where none has.
-    fn at(blocks: &[Block], place: Place) -> Option<Self> {
-        let there = |block: &&Block| place.is_state_of(&block.windows);
+    fn at(blocks: &[Block], state: MachineState) -> Option<Self> {
+        let there = |block: &&Block| state.is_state_of(&block.windows);
         let here: Vec<Block> = (blocks.iter().filter(there))
-            .filter_map(|block| block.at(&place))
+            .filter_map(|block| block.at(&state))
             .collect();
         let Some(found) = Self::from_all_windows(&here) else {
             return Self::from_all_windows(blocks);
@@ -265,7 +265,7 @@ impl Saturation {
         };
         let known: Vec<Window> = windows.filter(is_known).copied().collect();
         let elsewhere = Block {
-            windows: (known.iter().filter(|window| !place.holds(window)))
+            windows: (known.iter().filter(|window| !state.holds(window)))
                 .copied()
                 .collect(),
             ..Block::default()
@@ -276,7 +276,7 @@ impl Saturation {
             other_state_share: elsewhere.windows.len() as f64 / known.len().max(1) as f64,
             other_state_fps: median(&elsewhere.rates(false)),
             elsewhere: found.elsewhere + (blocks.len() - here.len()) as u32,
-            place: Some(place),
+            in_state: Some(state),
             work_ns: median(&works.collect::<Vec<_>>()),
             ..found
         })
@@ -287,8 +287,8 @@ impl Saturation {
     /// windows it stands on the disturbed ones, and says so; `None` with fewer than 3 windows in all.
     #[must_use]
     pub fn from_blocks(blocks: &[Block]) -> Option<Self> {
-        match Place::from_loads(&[windows_of(blocks)], BLOCKS_MIN) {
-            Some(place) => Self::at(blocks, place),
+        match MachineState::from_loads(&[windows_of(blocks)], BLOCKS_MIN) {
+            Some(state) => Self::at(blocks, state),
             None => Self::from_all_windows(blocks),
         }
     }
@@ -336,7 +336,7 @@ impl Saturation {
             other_state: 0,
             other_state_share: 0.0,
             other_state_fps: None,
-            place: None,
+            in_state: None,
             work_ns: None,
             only_disturbed,
             distance_ns: median(&apart),
@@ -373,8 +373,8 @@ pub fn pairs_at(distances: &[Distance], distance_ns: Option<f64>) -> Vec<usize> 
 
 /// The blocks' windows in this state, where they are of more than the DUT takes.
 #[must_use]
-pub fn blocks_at(router: &[Block], place: &Place) -> Vec<Block> {
-    let there = router.iter().filter_map(|block| block.at(place));
+pub fn blocks_at(router: &[Block], state: &MachineState) -> Vec<Block> {
+    let there = router.iter().filter_map(|block| block.at(state));
     there.filter(Block::is_overloaded).collect()
 }
 
@@ -415,29 +415,33 @@ impl FrameCost {
 
     /// The same from the windows that were in this state, in blocks of more than the DUT and the wire take there.
     #[must_use]
-    pub fn at(router: &[Block], wire: &[Block], place: &Place) -> Option<Self> {
-        Self::at_both(router, wire, [place, place])
+    pub fn at(router: &[Block], wire: &[Block], state: &MachineState) -> Option<Self> {
+        Self::at_both(router, wire, [state, state])
     }
 
     /// The same with the wire in a state in which the CPU works faster. A router that waits for memory all the time, as with
     /// a full table, slows its own CPU down, and no window of the wire's is in that state.
     #[must_use]
-    pub fn beside_faster_wire(router: &[Block], wire: &[Block], place: &Place) -> Option<Self> {
-        let faster = place.or_faster();
-        let work_ns = |place: &Place, blocks: &[Block]| {
+    pub fn beside_faster_wire(
+        router: &[Block],
+        wire: &[Block],
+        state: &MachineState,
+    ) -> Option<Self> {
+        let faster = state.or_faster();
+        let work_ns = |state: &MachineState, blocks: &[Block]| {
             let windows = blocks.iter().map(|block| block.windows.as_slice());
-            place.median(windows)?.work_ns
+            state.median(windows)?.work_ns
         };
-        let cost = Self::at_both(router, wire, [place, &faster])?;
-        let slower = work_ns(place, router)? / work_ns(&faster, wire)?;
+        let cost = Self::at_both(router, wire, [state, &faster])?;
+        let slower = work_ns(state, router)? / work_ns(&faster, wire)?;
         Some(Self {
             slower: Some(slower),
             ..cost
         })
     }
 
-    fn at_both(router: &[Block], wire: &[Block], places: [&Place; 2]) -> Option<Self> {
-        let [of_router, of_wire] = places;
+    fn at_both(router: &[Block], wire: &[Block], states: [&MachineState; 2]) -> Option<Self> {
+        let [of_router, of_wire] = states;
         let pairs = router.iter().zip(wire);
         let there = pairs.filter_map(|(router, wire)| router.at(of_router).zip(wire.at(of_wire)));
         let are_overloaded =
@@ -803,14 +807,14 @@ mod tests {
     #[test]
     fn a_state_has_its_own_cost_below_saturation() {
         let block = two_states();
-        let place =
-            Place::from_pair(&block.windows[..10], &block.windows[..10], 6).expect("a state");
-        let near = block.at(&place).expect("windows there");
+        let state = MachineState::from_pair(&block.windows[..10], &block.windows[..10], 6)
+            .expect("a state");
+        let near = block.at(&state).expect("windows there");
         let ns = near.ns_per_frame.expect("a cost");
         assert!((ns - 606.0).abs() < 1e-6, "{ns}");
         let mut unknown = block;
         unknown.windows.iter_mut().for_each(|one| one.busy = None);
-        assert_eq!(unknown.at(&place).expect("windows").ns_per_frame, None);
+        assert_eq!(unknown.at(&state).expect("windows").ns_per_frame, None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::counts::Counts;
-use crate::distance::Place;
+use crate::distance::MachineState;
 use crate::disturbed::{Disturbance, Disturbed, time_of};
 use crate::histogram::Histogram;
 use crate::ledger::Ledger;
@@ -424,10 +424,10 @@ impl Trial {
 
     /// The same trial, in which all windows of another state count as disturbed.
     #[must_use]
-    pub fn only_in(&self, place: &Place) -> Self {
+    pub fn only_in(&self, state: &MachineState) -> Self {
         let mut here = self.clone();
         for window in &mut here.windows {
-            window.disturbed |= !place.holds(window);
+            window.disturbed |= !state.holds(window);
         }
         here
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Place {
+pub enum RunBed {
     /// Network namespaces joined by veth.
     Namespaces(Box<Bed>),
     /// Real ports around an external device.
@@ -28,7 +28,7 @@ pub enum Place {
     Other(Value),
 }
 
-impl Place {
+impl RunBed {
     /// The bed; `None` where there was none, or where it is of another schema.
     #[must_use]
     pub const fn bed(&self) -> Option<&Bed> {

@@ -1,6 +1,6 @@
 //! Two results of different runs compared, where they can be.
 
-use crate::bed::Place;
+use crate::bed::RunBed;
 use crate::comparability::Comparability;
 use crate::comparison::Difference;
 use crate::point::PointLine;
@@ -114,7 +114,7 @@ pub fn compare_points(
             comparability: &run.comparability,
             frame: point.frame.as_deref().unwrap_or_default(),
             receiver: None,
-            simulated: matches!(run.bed, Place::Simulated { .. }),
+            simulated: matches!(run.bed, RunBed::Simulated { .. }),
             forwarding: point.max_forwarding_fps,
             only_disturbed: point.loads().any(|load| load.only_disturbed == Some(true)),
             distance_ns: maximum.and_then(|load| load.cpu_distance_ns),

@@ -75,7 +75,7 @@ mod whole;
 mod words;
 
 pub use answer::{Answer, Answers};
-pub use bed::{Bed, KernelInterfaces, Place, SetUpScript};
+pub use bed::{Bed, KernelInterfaces, RunBed, SetUpScript};
 pub use burst::{BurstLine, BurstSearch, BurstSum};
 pub use calibration::CalibrationLine;
 pub use campaign::{CampaignLine, CellLine, Check, Factor, Level, Looked, Published, Statement};

@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::other::Other;
 use crate::plan::{Plan, Routes};
 use crate::trial::Queries;
-use crate::{Place, RouteChanges};
+use crate::{RouteChanges, RunBed};
 use serde::{Deserialize, Serialize};
 
 /// What was asked for, of what, where.
@@ -25,7 +25,7 @@ pub struct RunLine {
     /// What is sent, and how it is searched.
     pub plan: Plan,
     /// Where.
-    pub bed: Place,
+    pub bed: RunBed,
     /// Routes loaded into the DUT; null: its own, or those of its set-up script.
     pub routes: Option<Routes>,
     /// The machine.

@@ -3,7 +3,7 @@
 //! run.jsonl`.
 
 use mpps_record::{
-    Body, Claim, ForwardingLimit, LimitedBy, Line, Outcome, Phase, Place, RateIs, ReceiverPlace,
+    Body, Claim, ForwardingLimit, LimitedBy, Line, Outcome, Phase, RunBed, RateIs, ReceiverPlace,
     SCHEMA, Stability, TrialLine, Verdict, read_file, read_to_show, to_line,
 };
 use std::path::Path;
@@ -21,7 +21,7 @@ fn the_golden_run_reads_back() {
     let run = &records.runs[0];
     assert_eq!((run.schema, run.trials.len()), (SCHEMA, 15));
     let begin = run.begin.as_ref().expect("a first line");
-    assert!(matches!(begin.bed, Place::Simulated { .. }));
+    assert!(matches!(begin.bed, RunBed::Simulated { .. }));
     assert_eq!(begin.comparability, begin.comparability.clone().keyed());
     let search = begin.plan.search.as_ref().expect("a search");
     assert!(search.pass_rule.is_some() && search.goals.len() == 1);

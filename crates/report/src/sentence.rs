@@ -15,7 +15,7 @@ pub use timed::{burst, instead, latency, recovery, reset};
 use crate::headline::{least_router_ns, median, router_part};
 use crate::number;
 use mpps_record::{
-    FixedLoads, FrameCost, Interval, LimitedBy, Part, Place, Plan, PointLine, ResultLine, RunLine,
+    FixedLoads, FrameCost, Interval, LimitedBy, Part, Plan, PointLine, ResultLine, RunBed, RunLine,
     Stability,
 };
 
@@ -23,7 +23,7 @@ use mpps_record::{
 #[must_use]
 pub fn asked(begin: &RunLine, purpose: String) -> Vec<String> {
     let plan = &begin.plan;
-    if matches!(begin.bed, Place::Host { .. }) {
+    if matches!(begin.bed, RunBed::Host { .. }) {
         return vec![purpose, place(&begin.bed)];
     }
     let traffic = &plan.traffic;
@@ -99,21 +99,21 @@ pub fn fixed_loads(fixed: &FixedLoads) -> String {
     )
 }
 
-fn place(bed: &Place) -> String {
+fn place(bed: &RunBed) -> String {
     match bed {
-        Place::Namespaces(_) => {
+        RunBed::Namespaces(_) => {
             "The router is this machine's kernel, in a network namespace between two virtual links."
                 .to_owned()
         }
-        Place::External(_) => "The router is a device between two ports of the tester.".to_owned(),
-        Place::Host { .. } => {
+        RunBed::External(_) => "The router is a device between two ports of the tester.".to_owned(),
+        RunBed::Host { .. } => {
             "The router is a host at its work; all traffic is of others, and mpps only looked."
                 .to_owned()
         }
-        Place::Simulated { pair } => {
+        RunBed::Simulated { pair } => {
             format!("Tester and router were simulated ({pair}): nothing was measured.")
         }
-        Place::Other(_) => "This version does not know the bed.".to_owned(),
+        RunBed::Other(_) => "This version does not know the bed.".to_owned(),
     }
 }
 

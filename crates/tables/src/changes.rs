@@ -1,7 +1,7 @@
 //! A file of route changes, in the order in which a router met them: which prefixes, announced or withdrawn, and when. It is
 //! text, or MRT updates.
 
-use super::error::Place;
+use super::error::InFile;
 use super::read::{LINE_OCTETS_MAX, length_of_line, looks_like_mrt};
 use super::stream::Stream;
 use super::unpack::unpack;
@@ -53,7 +53,7 @@ pub enum ChangesError {
     Open(Source, io::Error),
     /// It cannot be read on, does not unpack, or a line is not what it should be.
     #[error("read {0}: {1}: {2}")]
-    Damaged(Source, Place, String),
+    Damaged(Source, InFile, String),
     /// It is whole, and no change of it can be used.
     #[error("read {0}: no route change in it can be used ({1})")]
     Nothing(Source, String),
@@ -175,7 +175,7 @@ fn read_lines(source: &Source, stream: &mut Stream<'_>) -> Result<Vec<Line>, Cha
     let mut number = 0;
     loop {
         number += 1;
-        let place = Place {
+        let place = InFile {
             unit: "line",
             number,
             octet: stream.offset(),
@@ -208,7 +208,7 @@ fn read_records(source: &Source, stream: &mut Stream<'_>) -> Result<Vec<Line>, C
     let mut number = 0;
     loop {
         number += 1;
-        let place = Place {
+        let place = InFile {
             unit: "record",
             number,
             octet: stream.offset(),

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// Where in a file. Octets count from 0 in what the file unpacks to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct InFile {
     /// What the file is made of: "record" or "line".
     pub unit: &'static str,
     /// Which one, from 1.
@@ -16,7 +16,7 @@ pub struct Place {
     pub octet: u64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for InFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} at octet {}", self.unit, self.number, self.octet)
     }
@@ -30,10 +30,10 @@ pub enum ReadError {
     Open(Source, io::Error),
     /// It cannot be read on, or does not unpack.
     #[error("read {0}: {1}: {2} (`mpps table read --lenient` keeps the routes before it)")]
-    Read(Source, Place, io::Error),
+    Read(Source, InFile, io::Error),
     /// A record or line is not what it should be.
     #[error("read {0}: {1}: {2} (`mpps table read --lenient` keeps the undamaged routes)")]
-    Damaged(Source, Place, String),
+    Damaged(Source, InFile, String),
     /// No known format begins as this file does.
     #[error(
         "read {0}: {1}. Give MRT (TABLE_DUMP, TABLE_DUMP_V2), the output of `bgpdump -m`, or one prefix a line, plain \
@@ -52,5 +52,5 @@ pub enum ReadError {
     #[error(
         "read {0}: {1}: over {2} distinct prefixes of one family, more than any routing table has"
     )]
-    TooMany(Source, Place, usize),
+    TooMany(Source, InFile, usize),
 }

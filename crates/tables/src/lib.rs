@@ -24,7 +24,7 @@ mod unpack;
 
 pub use changes::{Change, Changes, ChangesError, read_changes, read_changes_from};
 pub use choose::{ChooseOptions, Chosen, Class, Families, LeftOut, Sample, choose, prefix_hash};
-pub use error::{Place, ReadError};
+pub use error::{InFile, ReadError};
 pub use histogram::Histogram;
 pub use read::{Counts, Progress, ReadOptions, ReadTable, read, read_from};
 pub use routes::{Routes, RoutesError, choose_prefix, read_routes, routes_to_load};

@@ -7,7 +7,7 @@ pub(crate) use lines::{LINE_OCTETS_MAX, length_of_line};
 pub(crate) use records::looks_like_mrt;
 
 use super::collect::Collector;
-use super::error::{Place, ReadError};
+use super::error::{InFile, ReadError};
 use super::stream::Stream;
 use super::unpack::{Position, unpack};
 use super::{Source, Table, text};
@@ -182,7 +182,7 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     /// A prefix, and how many paths there are to it.
-    fn take(&mut self, prefix: IpNet, paths: u64, place: Place) -> Result<(), ReadError> {
+    fn take(&mut self, prefix: IpNet, paths: u64, place: InFile) -> Result<(), ReadError> {
         self.counts.paths += paths;
         self.collector
             .add(prefix)
@@ -203,7 +203,7 @@ impl Reading<'_> {
     }
 
     /// Something is damaged: an error, or with `lenient` one more that is counted.
-    fn damage(&mut self, place: Place, what: String) -> Result<(), ReadError> {
+    fn damage(&mut self, place: InFile, what: String) -> Result<(), ReadError> {
         if !self.options.lenient {
             return Err(ReadError::Damaged(self.source.clone(), place, what));
         }
@@ -212,7 +212,7 @@ impl Reading<'_> {
     }
 
     /// The source failed: an error, or with `lenient` the end.
-    fn failed(&mut self, place: Place, error: &io::Error) -> Result<(), ReadError> {
+    fn failed(&mut self, place: InFile, error: &io::Error) -> Result<(), ReadError> {
         if !self.options.lenient {
             return Err(ReadError::Read(
                 self.source.clone(),
@@ -224,7 +224,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn note_damage(&mut self, place: Place, what: &str) {
+    fn note_damage(&mut self, place: InFile, what: &str) {
         self.counts.damaged += 1;
         self.counts
             .first_damage

@@ -86,7 +86,7 @@ impl Cell {
     }
 
     /// Its factors as a record has them.
-    pub fn told_factors(&self) -> Vec<record::Factor> {
+    pub fn recorded_factors(&self) -> Vec<record::Factor> {
         let has = cpus_here();
         let level = |level: &Level| record::Level {
             name: level.name.get_ref().clone(),

@@ -2,7 +2,7 @@
 
 use mpps_lab::bed::{Bed, Front};
 use mpps_lab::tester::KernelInterfaces;
-use mpps_record::{self as record, Place};
+use mpps_record::{self as record, RunBed};
 
 /// The front's name; a device of somebody else's has none that we know.
 pub(super) fn front_name(bed: &Bed) -> &'static str {
@@ -19,9 +19,9 @@ pub(super) fn tester_interfaces(bed: &Bed) -> Option<KernelInterfaces> {
     KernelInterfaces::find(bed.plan().interfaces).ok()
 }
 
-/// The place that a bed is.
-pub(super) fn place(bed: &Bed) -> Place {
-    bed.plan().dut.planned().place(Box::new(entry(bed)))
+/// The bed as the record has it.
+pub(super) fn run_bed(bed: &Bed) -> RunBed {
+    bed.plan().dut.planned().run_bed(Box::new(entry(bed)))
 }
 
 fn entry(bed: &Bed) -> record::Bed {

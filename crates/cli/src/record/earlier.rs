@@ -27,7 +27,7 @@ pub fn earlier_runs(path: &Path, now: &Run) -> Result<Earlier> {
             );
         }
         for line in &run.trials {
-            earlier.told = earlier.told.max(line.trial);
+            earlier.last_trial = earlier.last_trial.max(line.trial);
             let turn = line.variant.clone().unwrap_or_default();
             earlier.add(turn, recorded(line, number));
         }
@@ -166,7 +166,10 @@ mod tests {
         let earlier = earlier_runs(&path, &now).expect("the same plan");
         std::fs::remove_file(&path).expect("tidy up");
         assert_eq!(earlier.names, ["killed"]);
-        assert_eq!((earlier.told, earlier.spent), (2, Span::from_millis(2_350)));
+        assert_eq!(
+            (earlier.last_trial, earlier.spent),
+            (2, Span::from_millis(2_350))
+        );
         let mut turns = earlier;
         let off = turns.take("gro off").expect("a trial");
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The first line of a run: what was asked for, of what, where.
 
-use super::bed::place;
+use super::bed::run_bed;
 use super::clock::Clock;
 use super::comparability::{conditions, host_conditions, simulated_conditions};
 use super::job::Job;
@@ -10,7 +10,7 @@ use mpps_lab::facts;
 use mpps_method::simulate::Properties;
 use mpps_method::{METHOD_VERSION, Span};
 use mpps_record::facts::Facts;
-use mpps_record::{Comparability, FixedLoads, Other, Place, Plan, Routes, RunLine};
+use mpps_record::{Comparability, FixedLoads, Other, Plan, Routes, RunBed, RunLine};
 
 /// The line of a run that begins now on `bed`, with the routes that were loaded into the DUT.
 pub fn run_line(
@@ -23,7 +23,7 @@ pub fn run_line(
     let comparability = conditions(bed, job, gathered);
     RunLine {
         routes,
-        ..line(begun, job.planned(), place(bed), gathered, comparability)
+        ..line(begun, job.planned(), run_bed(bed), gathered, comparability)
     }
 }
 
@@ -48,7 +48,7 @@ pub fn simulated_run_line(
     pair: &Properties,
     gathered: &Facts,
 ) -> RunLine {
-    let place = Place::Simulated {
+    let place = RunBed::Simulated {
         pair: pair.to_string(),
     };
     line(
@@ -72,14 +72,14 @@ pub fn host_run_line(begun: Clock, cpus: &[usize], netns: u64, time: Span) -> Ru
         ..Plan::default()
     };
     let comparability = host_conditions(cpus, &gathered);
-    let place = Place::Host { netns };
+    let place = RunBed::Host { netns };
     line(begun, ("explain", plan), place, &gathered, comparability)
 }
 
 fn line(
     begun: Clock,
     (job, plan): (&str, Plan),
-    bed: Place,
+    bed: RunBed,
     gathered: &Facts,
     comparability: Comparability,
 ) -> RunLine {

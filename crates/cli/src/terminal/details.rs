@@ -3,7 +3,7 @@
 use super::{Reading, Row, percent};
 use mpps_method::headroom::BUSY;
 use mpps_method::{LinkSpeed, Rate, Span};
-use mpps_record::{Basis, BusyLoad, Evenness, Headroom, Interval, LimitedBy, Place, RunLine};
+use mpps_record::{Basis, BusyLoad, Evenness, Headroom, Interval, LimitedBy, RunBed, RunLine};
 use mpps_report::headline::{least_router_ns, router_part};
 use mpps_report::number::busy;
 use std::fmt::Write;
@@ -34,8 +34,8 @@ pub fn details(rows: &[Row<'_>], run: Option<&RunLine>) -> String {
     let source = search.map(|search| search.link_source.as_str());
     let wire = match (source, place) {
         (Some("ports"), _) => "the ports' own link",
-        (Some("given"), Some(Place::External(_))) => "as given (--link-speed)",
-        (_, Some(Place::External(_))) => "notional: the ports name no speed (--link-speed)",
+        (Some("given"), Some(RunBed::External(_))) => "as given (--link-speed)",
+        (_, Some(RunBed::External(_))) => "notional: the ports name no speed (--link-speed)",
         _ => "notional: there is no physical link",
     };
     if let Some(speed) = speed {
@@ -162,10 +162,10 @@ fn exit_programs(rows: &[Row<'_>]) -> String {
     }))
 }
 
-fn ceilings(rows: &[Row<'_>], place: Option<&Place>) -> String {
+fn ceilings(rows: &[Row<'_>], place: Option<&RunBed>) -> String {
     let (what, how) = match place {
-        Some(Place::Simulated { .. }) => ("tester's own ceiling", "as simulated"),
-        Some(Place::External(_)) => (
+        Some(RunBed::Simulated { .. }) => ("tester's own ceiling", "as simulated"),
+        Some(RunBed::External(_)) => (
             "tester's sender alone",
             "its receiver's ceiling is not proven",
         ),

@@ -9,7 +9,7 @@ use crate::outcome::{Outcome, View, worst};
 use anyhow::Result;
 use mpps_method::destinations::Draw;
 use mpps_record::doubts::{SIMULATED, TESTER_NEAR_CEILING, UNSTABLE};
-use mpps_record::{ForwardingLimit, Place, ReceiverPlace, ResultLine, Run, RunLine};
+use mpps_record::{ForwardingLimit, ReceiverPlace, ResultLine, Run, RunBed, RunLine};
 use mpps_report::headline::headline;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -42,7 +42,7 @@ impl Report<'_> {
             text.push_str("Chance decided the results below.\n");
         }
         match self.run.map(|run| &run.bed) {
-            Some(Place::Simulated { pair }) => {
+            Some(RunBed::Simulated { pair }) => {
                 let _ = writeln!(text, "SIMULATED, nothing was measured: {pair}");
             }
             _ if self.rows.iter().any(|row| row.simulated) => {
@@ -75,7 +75,7 @@ impl Report<'_> {
 
     /// Names the verbs that explain and move the limit. Both need a bed of their own.
     fn next(&self) -> &'static str {
-        let is_on_bed = matches!(self.run.map(|run| &run.bed), Some(Place::Namespaces(_)));
+        let is_on_bed = matches!(self.run.map(|run| &run.bed), Some(RunBed::Namespaces(_)));
         let limit = Some(ForwardingLimit::RouterCpu);
         let is_router = |row: &Row<'_>| row.overload.max_forwarding_limited_by == limit;
         match is_on_bed && self.rows.iter().any(is_router) {

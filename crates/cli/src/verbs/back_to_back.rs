@@ -40,6 +40,6 @@ fn job(plan: &BurstPlan) -> Job<'_> {
     Job::new("back-to-back", measurement, rule).at_loads(loads, longest, repeats)
 }
 
-measure_sizes!(BurstPlan, job, |plan, place, recorder| {
-    Ok(back_to_back::measure(place, plan, recorder))
+measure_sizes!(BurstPlan, job, |plan, on, recorder| {
+    Ok(back_to_back::measure(on, plan, recorder))
 });

@@ -1,6 +1,6 @@
 //! `mpps calibrate`: plants faults and finds them.
 
-use super::contract::{Measure, Place, ended};
+use super::contract::{Measure, UnderTest, ended};
 use super::measure::measure;
 use crate::args::{CalibrateArgs, FAULTS};
 use crate::exit::Exit;
@@ -138,8 +138,8 @@ impl Measure for CalibrationPlan {
         Ok(())
     }
 
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let error = calibrate(place.bed()?, &self.traffic, &self.faults, recorder);
+    fn run(&self, on: UnderTest<'_>, recorder: &mut Recorder) -> Result<()> {
+        let error = calibrate(on.bed()?, &self.traffic, &self.faults, recorder);
         ended(error)
     }
 }

@@ -332,7 +332,7 @@ fn line(cell: &Cell) -> Result<CellLine> {
         cell: cell.id.get_ref().clone(),
         title: cell.title.get_ref().clone(),
         published: cell.published(),
-        factors: cell.told_factors(),
+        factors: cell.recorded_factors(),
         claim: cell
             .claim()
             .map_err(|_| anyhow::anyhow!("a claim that was not checked"))?,
@@ -405,7 +405,7 @@ fn planned(plan: &Campaign, cells: &[Checked<'_>], begun: &Begun, scripts: bool)
         for line in cell.set_up_in_words() {
             text += &fitted(format!("    {line}\n"));
         }
-        for level in cell.told_factors().iter().flat_map(|factor| &factor.levels) {
+        for level in cell.recorded_factors().iter().flat_map(|factor| &factor.levels) {
             let why = level.not_run.iter();
             let line = why.map(|why| format!("    {} cannot be tested here: {why}\n", level.name));
             text.extend(line.map(fitted));

@@ -7,7 +7,7 @@ use crate::recorder::Recorder;
 use anyhow::Result;
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::jobs::JobError;
-pub use mpps_lab::jobs::Place;
+pub use mpps_lab::jobs::UnderTest;
 use mpps_lab::jobs::fib_scale::Point;
 use mpps_lab::traffic::Traffic;
 use mpps_method::Span;
@@ -43,7 +43,7 @@ pub trait Measure {
     ///
     /// # Errors
     /// What ended the job early, or a part of it.
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()>;
+    fn run(&self, on: UnderTest<'_>, recorder: &mut Recorder) -> Result<()>;
 
     /// Results that are shown and not recorded: of what was not begun, because of `why`.
     fn not_begun(&self, _run: &record::Run, _why: &str) -> Vec<ResultLine> {
@@ -76,11 +76,11 @@ macro_rules! measure_sizes {
 
             fn run(
                 &self,
-                place: $crate::verbs::contract::Place<'_>,
+                on: $crate::verbs::contract::UnderTest<'_>,
                 recorder: &mut $crate::recorder::Recorder,
             ) -> anyhow::Result<()> {
                 let run: $crate::verbs::contract::Run<$plan> = $run;
-                $crate::verbs::contract::ended(run(self, place, recorder)?)
+                $crate::verbs::contract::ended(run(self, on, recorder)?)
             }
         }
     };
@@ -88,7 +88,7 @@ macro_rules! measure_sizes {
 pub(super) use measure_sizes;
 
 /// How such a job is run.
-pub type Run<P> = fn(&P, Place<'_>, &mut Recorder) -> Result<Option<JobError>>;
+pub type Run<P> = fn(&P, UnderTest<'_>, &mut Recorder) -> Result<Option<JobError>>;
 
 /// What a cell of a campaign plans: its beds, what is sent there, and about how long it measures.
 pub type CellPlan = (Vec<CellBed>, Span);

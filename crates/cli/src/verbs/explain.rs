@@ -1,6 +1,6 @@
 //! `mpps explain`: where the time of a frame goes.
 
-use super::contract::{CellPlan, Measure, Place, ended};
+use super::contract::{CellPlan, Measure, UnderTest, ended};
 use super::destinations;
 use super::in_turns::{SetUp, in_turns};
 use super::measure::measure;
@@ -163,7 +163,7 @@ impl Measure for ExplainPlan {
         Ok(())
     }
 
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        ended(explain::measure(place.bed()?, self, recorder))
+    fn run(&self, on: UnderTest<'_>, recorder: &mut Recorder) -> Result<()> {
+        ended(explain::measure(on.bed()?, self, recorder))
     }
 }

@@ -1,6 +1,6 @@
 //! `mpps fib-scale`: what routes and destinations cost, point by point.
 
-use super::contract::{CellPlan, Measure, Place, cell_of, ended};
+use super::contract::{CellPlan, Measure, UnderTest, cell_of, ended};
 use super::destinations::{read_changes, read_table};
 use super::measure::{first_of, measure};
 use crate::args::FibScaleArgs;
@@ -174,8 +174,8 @@ impl Measure for FibScalePlan {
         &mut self.scale.throughput.traffic
     }
 
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let bed = place.bed()?;
+    fn run(&self, on: UnderTest<'_>, recorder: &mut Recorder) -> Result<()> {
+        let bed = on.bed()?;
         let measured = fib_scale::measure(bed, &self.scale, &self.points, recorder);
         // A bed of its own goes with all that is in it.
         let not_cleared = measured.not_cleared.filter(|_| bed.is_kept());

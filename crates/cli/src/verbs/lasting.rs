@@ -44,6 +44,6 @@ fn job(plan: &LastingPlan) -> Job<'_> {
     Job::new("loss", &plan.measurement, rule).at_loads(vec![load], lasts, 1)
 }
 
-measure_sizes!(LastingPlan, job, |plan, place, recorder| {
-    Ok(lasting::measure(place.bed()?, plan, recorder))
+measure_sizes!(LastingPlan, job, |plan, on, recorder| {
+    Ok(lasting::measure(on.bed()?, plan, recorder))
 });

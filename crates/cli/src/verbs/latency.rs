@@ -71,8 +71,8 @@ fn job(plan: &LatencyPlan) -> Job<'_> {
     job
 }
 
-measure_sizes!(LatencyPlan, job, |plan, place, recorder| {
-    let (error, found) = latency::measure(place.bed()?, plan, recorder);
+measure_sizes!(LatencyPlan, job, |plan, on, recorder| {
+    let (error, found) = latency::measure(on.bed()?, plan, recorder);
     recorder.found(found);
     Ok(error)
 });

@@ -60,6 +60,6 @@ fn job(plan: &LossPlan) -> Job<'_> {
     Job::new("loss", &plan.measurement, rule).at_loads(loads, time, 1)
 }
 
-measure_sizes!(LossPlan, job, |plan, place, recorder| {
-    Ok(loss::measure(place, plan, recorder))
+measure_sizes!(LossPlan, job, |plan, on, recorder| {
+    Ok(loss::measure(on, plan, recorder))
 });

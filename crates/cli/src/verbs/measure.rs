@@ -2,7 +2,7 @@
 //! it supplies as a [`Measure`].
 
 use super::begin;
-use super::contract::{Measure, Place};
+use super::contract::{Measure, UnderTest};
 use super::destinations::{self, Prepared};
 use crate::args::OutputArgs;
 use crate::exit::Exit;
@@ -46,7 +46,7 @@ pub fn measure(
             recorder.step(&format!("record: {}", recorder.record().path().display()));
             recorder.step(&format!("simulated: {pair}"));
             let line = simulated_run_line(begun, &job.job(), pair, &facts::gather());
-            let ended = run(&job, Place::Simulated(*pair), line, &mut recorder);
+            let ended = run(&job, UnderTest::Simulated(*pair), line, &mut recorder);
             return finish(output, plot, &mut recorder, ended.err().as_ref());
         }
     };
@@ -63,7 +63,7 @@ pub fn measure(
     );
     let shown = routes.and_then(|routes| {
         let line = run_line(begun, &job.job(), &bed, &facts::gather(), routes);
-        let ended = run(&job, Place::Bed(&bed), line, &mut recorder);
+        let ended = run(&job, UnderTest::Bed(&bed), line, &mut recorder);
         let counted = destinations::count_back(prepared, &bed, &recorder);
         let ended = first_of(ended, counted);
         let ended = first_of(ended, destinations::clear(prepared, &bed, &choice));
@@ -103,9 +103,14 @@ pub fn first_of(first: Result<()>, second: Result<()>) -> Result<()> {
 }
 
 /// Writes the run's line and runs the job.
-fn run(job: &impl Measure, place: Place<'_>, line: RunLine, recorder: &mut Recorder) -> Result<()> {
+fn run(
+    job: &impl Measure,
+    on: UnderTest<'_>,
+    line: RunLine,
+    recorder: &mut Recorder,
+) -> Result<()> {
     let written = recorder.write(line);
-    let ended = written.and_then(|()| job.run(place, recorder));
+    let ended = written.and_then(|()| job.run(on, recorder));
     if let Err(error) = &ended {
         let why = error.downcast_ref().map(JobError::to_string);
         let why = why.unwrap_or_else(|| format!("{error:#}"));

@@ -40,6 +40,6 @@ fn job(plan: &RecoveryPlan) -> Job<'_> {
     job.searching(measurement)
 }
 
-measure_sizes!(RecoveryPlan, job, |plan, place, recorder| {
-    Ok(recovery::measure(place.bed()?, plan, recorder))
+measure_sizes!(RecoveryPlan, job, |plan, on, recorder| {
+    Ok(recovery::measure(on.bed()?, plan, recorder))
 });

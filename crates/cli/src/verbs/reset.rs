@@ -1,6 +1,6 @@
 //! `mpps reset`: for how long nothing is forwarded after a reset.
 
-use super::contract::{Measure, Place, ended};
+use super::contract::{Measure, UnderTest, ended};
 use super::measure::measure;
 use crate::args::ResetArgs;
 use crate::exit::Exit;
@@ -126,8 +126,8 @@ impl Measure for Reset {
         check(&self.plan.parts, scripted, &self.plan.away)
     }
 
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let bed = place.bed()?;
+    fn run(&self, on: UnderTest<'_>, recorder: &mut Recorder) -> Result<()> {
+        let bed = on.bed()?;
         let plan = self.on(bed);
         ended(reset::measure(bed, &plan, recorder))
     }

@@ -2,7 +2,7 @@
 
 mod suite;
 
-use super::contract::{Measure, Place};
+use super::contract::{Measure, UnderTest};
 use super::measure::measure;
 use super::throughput::Throughput;
 use crate::args::{SearchArgs, SuiteArgs};
@@ -129,7 +129,7 @@ impl Measure for Suite {
     }
 
     /// A part that fails takes nothing from the others; the first error is told.
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
+    fn run(&self, on: UnderTest<'_>, recorder: &mut Recorder) -> Result<()> {
         let (sizes, parts) = (&self.search.measurement.sizes, &self.parts);
         let (all, mut done) = (sizes.len() * parts.len(), 0);
         let mut ended = Ok(());
@@ -140,7 +140,7 @@ impl Measure for Suite {
                 let left = time(self.left(done));
                 done += 1;
                 recorder.part_begins(&format!("{name}, {done} of {all}, about {left} left"));
-                let result = (part.plan)(&suite, found).run(place, recorder);
+                let result = (part.plan)(&suite, found).run(on, recorder);
                 found = found.or(recorder.take_found());
                 if let Err(error) = result {
                     if ends_all(&error) {

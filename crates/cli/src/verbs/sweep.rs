@@ -1,6 +1,6 @@
 //! `mpps explain --sweep` and `--paper-tables`: what a frame costs along an axis, and in the published scenarios.
 
-use super::contract::{CellPlan, Measure, Place, ended};
+use super::contract::{CellPlan, Measure, UnderTest, ended};
 use super::destinations::read_table;
 use super::explain::{PAIR, lasts};
 use super::measure::measure;
@@ -109,7 +109,7 @@ impl Measure for SweepPlan {
         Ok(())
     }
 
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        ended(sweep::measure(place.bed()?, &self.swept, recorder))
+    fn run(&self, on: UnderTest<'_>, recorder: &mut Recorder) -> Result<()> {
+        ended(sweep::measure(on.bed()?, &self.swept, recorder))
     }
 }

@@ -1,6 +1,6 @@
 //! `mpps throughput`: the highest load without loss, for each frame size.
 
-use super::contract::{CellPlan, Measure, Place, cell_of, ended};
+use super::contract::{CellPlan, Measure, UnderTest, cell_of, ended};
 use super::measure::measure;
 use crate::args::ThroughputArgs;
 use crate::exit::Exit;
@@ -69,8 +69,8 @@ impl Measure for Throughput {
         Ok(())
     }
 
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let (error, found) = throughput::measure(place, &self.measurement, recorder);
+    fn run(&self, on: UnderTest<'_>, recorder: &mut Recorder) -> Result<()> {
+        let (error, found) = throughput::measure(on, &self.measurement, recorder);
         recorder.found(found);
         ended(error)
     }
@@ -78,7 +78,7 @@ impl Measure for Throughput {
     fn not_begun(&self, run: &Run, why: &str) -> Vec<ResultLine> {
         let ThroughputPlan { sizes, search, .. } = &self.measurement;
         let begin = run.begin.as_ref().map(|begin| &begin.bed);
-        let simulated = matches!(begin, Some(mpps_record::Place::Simulated { .. }));
+        let simulated = matches!(begin, Some(mpps_record::RunBed::Simulated { .. }));
         let lines = |frames| line::results_not_measured(frames, search, simulated, why);
         // Each size that was begun has all its lines.
         let told = run.results.len();

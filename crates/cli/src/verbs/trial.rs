@@ -1,6 +1,6 @@
 //! `mpps trial`: given loads, without a search.
 
-use super::contract::{CellPlan, Measure, Place, cell_of, ended};
+use super::contract::{CellPlan, Measure, UnderTest, cell_of, ended};
 use super::measure::measure;
 use crate::args::TrialArgs;
 use crate::exit::Exit;
@@ -53,8 +53,8 @@ impl Measure for FixedLoadPlan {
         Ok(())
     }
 
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        ended(fixed_load::measure(place, self, recorder))
+    fn run(&self, on: UnderTest<'_>, recorder: &mut Recorder) -> Result<()> {
+        ended(fixed_load::measure(on, self, recorder))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `mpps tune measure`: the effect of each setting, one at a time.
 
-use super::contract::{CellPlan, Measure, Place, ended};
+use super::contract::{CellPlan, Measure, UnderTest, ended};
 use super::measure::measure;
 use super::tune_beds;
 use crate::args::MeasureSettingsArgs;
@@ -105,7 +105,7 @@ impl Measure for SettingsPlan {
         &mut self.measured.traffic
     }
 
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
+    fn run(&self, on: UnderTest<'_>, recorder: &mut Recorder) -> Result<()> {
         let count = self.ids().len();
         recorder.step(&format!(
             "settings: {count}, and a placebo; time: {}",
@@ -118,11 +118,11 @@ impl Measure for SettingsPlan {
         if !earlier.names.is_empty() {
             recorder.step(&format!(
                 "resumed: {} trials were measured before",
-                earlier.told
+                earlier.last_trial
             ));
         }
         recorder.size_begins(Some(self.measured.how.budget));
-        let bed = place.bed()?;
+        let bed = on.bed()?;
         let mut outcome = settings::measure(bed, &self.measured, earlier.clone(), recorder)?;
         let beds = tune_beds::measure(self, &mut outcome, &earlier, recorder);
         let written = recorder.result(&outcome.line);

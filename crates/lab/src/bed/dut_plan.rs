@@ -36,8 +36,8 @@ pub trait PlannedDut {
     /// The bed's word in records.
     fn bed_name(&self) -> &'static str;
 
-    /// The place that a record has for a bed with it.
-    fn place(&self, bed: Box<mpps_record::Bed>) -> mpps_record::Place;
+    /// A bed with it, as a record has it.
+    fn run_bed(&self, bed: Box<mpps_record::Bed>) -> mpps_record::RunBed;
 
     /// The bed in words: headings, and what stands behind each.
     fn rows(&self, plan: &BedPlan) -> Vec<(&'static str, String)>;

@@ -36,8 +36,8 @@ impl PlannedDut for PlannedRouter {
         "namespaces"
     }
 
-    fn place(&self, bed: Box<mpps_record::Bed>) -> mpps_record::Place {
-        mpps_record::Place::Namespaces(bed)
+    fn run_bed(&self, bed: Box<mpps_record::Bed>) -> mpps_record::RunBed {
+        mpps_record::RunBed::Namespaces(bed)
     }
 
     fn rows(&self, plan: &BedPlan) -> Vec<(&'static str, String)> {

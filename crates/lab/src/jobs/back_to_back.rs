@@ -6,7 +6,7 @@
 
 use super::sizes;
 use super::throughput::{Overloaded, ThroughputPlan, after_overload};
-use super::{JobError, Judged, Phase, Place, ResultObserver, Trials};
+use super::{JobError, Judged, Phase, ResultObserver, Trials, UnderTest};
 use crate::doubt::{self, Doubt, Weight};
 use crate::line::{doubts, whole_fps};
 use crate::search::measurer::Measurer;
@@ -37,14 +37,14 @@ pub struct BurstPlan {
 
 /// Measures one frame size after the other, and tells each; returns what ended the run, or a size.
 pub fn measure(
-    place: Place<'_>,
+    on: UnderTest<'_>,
     plan: &BurstPlan,
     observer: &mut dyn ResultObserver<BurstLine>,
 ) -> Option<JobError> {
     let measurement = &plan.measurement;
     sizes::fill_each(measurement, observer, |frames, line, trials| {
         let searches = |at: Overloaded<'_, '_>| search_size(at, plan, line);
-        after_overload(place, measurement, frames, trials, searches)
+        after_overload(on, measurement, frames, trials, searches)
     })
 }
 

@@ -88,43 +88,43 @@ impl FaultKind {
 
     fn found(
         self,
-        place: &mut Place<'_>,
+        raised: &mut Raised<'_>,
         trials: &mut Trials<'_>,
     ) -> Result<CalibrationLine, JobError> {
         match self {
-            Self::Loss => counted::count(place.tester()?, &counted::LOSS, trials),
-            Self::Duplicates => counted::count(place.tester()?, &counted::DUPLICATES, trials),
+            Self::Loss => counted::count(raised.tester()?, &counted::LOSS, trials),
+            Self::Duplicates => counted::count(raised.tester()?, &counted::DUPLICATES, trials),
             // Each destination is a flow of its own, and order is that of one flow.
-            Self::Reordering if place.traffic.destinations.is_some() => {
-                place.tester = None;
+            Self::Reordering if raised.traffic.destinations.is_some() => {
+                raised.tester = None;
                 let own_address = Traffic {
                     destinations: None,
-                    ..place.traffic.clone()
+                    ..raised.traffic.clone()
                 };
-                let mut tester = raise(place.bed, &own_address)?;
+                let mut tester = raise(raised.bed, &own_address)?;
                 counted::count(&mut tester, &counted::REORDERING, trials)
             }
-            Self::Reordering => counted::count(place.tester()?, &counted::REORDERING, trials),
-            Self::Policer => limits::policed(place.tester()?, trials),
-            Self::Ring => limits::ring(place.tester()?, trials),
-            Self::Cost { pairs } => cost::costing(place.tester()?, pairs, trials),
+            Self::Reordering => counted::count(raised.tester()?, &counted::REORDERING, trials),
+            Self::Policer => limits::policed(raised.tester()?, trials),
+            Self::Ring => limits::ring(raised.tester()?, trials),
+            Self::Cost { pairs } => cost::costing(raised.tester()?, pairs, trials),
             Self::Delay { pairs } => {
-                place.tester = None;
-                delay::delayed(place.bed, place.traffic, pairs, trials)
+                raised.tester = None;
+                delay::delayed(raised.bed, raised.traffic, pairs, trials)
             }
         }
     }
 }
 
 /// Where faults are planted.
-struct Place<'a> {
+struct Raised<'a> {
     bed: &'a Bed,
     traffic: &'a Traffic,
     /// Of all rows but a delay's, which wants one of its own.
     tester: Option<Tester<'a>>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Raised<'a> {
     /// Raised for the first row that asks.
     fn tester(&mut self) -> Result<&mut Tester<'a>, JobError> {
         let tester = match self.tester.take() {
@@ -155,13 +155,13 @@ pub fn calibrate(
     faults: &[FaultKind],
     observer: &mut dyn ResultObserver<CalibrationLine>,
 ) -> Option<JobError> {
-    let mut place = Place {
+    let mut raised = Raised {
         bed,
         traffic,
         tester: None,
     };
     let mut next = |fault: FaultKind| {
-        let found = fault.found(&mut place, &mut Trials::new(&mut *observer));
+        let found = fault.found(&mut raised, &mut Trials::new(&mut *observer));
         keep(fault.ruler(bed, traffic), found, observer)
     };
     faults.iter().try_for_each(|&fault| next(fault)).err()

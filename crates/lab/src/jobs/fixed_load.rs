@@ -3,7 +3,7 @@
 
 use super::sizes::repeat_void;
 use super::throughput::{self, first_burst};
-use super::{JobError, Judged, Phase, Place, ResultObserver, Trials, keep, on_ports};
+use super::{JobError, Judged, Phase, UnderTest, ResultObserver, Trials, keep, on_ports};
 use crate::bed::Bed;
 use crate::doubt;
 use crate::line;
@@ -72,20 +72,20 @@ impl FixedLoadPlan {
 /// Offers every load for every frame size, on a tester as throughput's; the observer gets each load as soon as it is
 /// measured. A size that fails takes no other's away. Returns what ended the run, or else a size.
 pub fn measure(
-    place: Place<'_>,
+    on: UnderTest<'_>,
     plan: &FixedLoadPlan,
     observer: &mut dyn ResultObserver<LoadLine>,
 ) -> Option<JobError> {
     let frames_max = SENDER_MAX.frames_in(plan.time).max(FIRST_BURST);
     let mut error = None;
     for frames in &plan.sizes {
-        let ended = match place {
-            Place::Bed(bed) => {
+        let ended = match on {
+            UnderTest::Bed(bed) => {
                 let traffic = plan.traffic.with_frames(frames);
                 throughput::raise(bed, &traffic, frames_max, plan.receiver, first_burst)
                     .and_then(|(mut tester, _)| measure_size(&mut tester, plan, observer))
             }
-            Place::Simulated(router) => {
+            UnderTest::Simulated(router) => {
                 let mut pair = SimulatedPair::new(frames.clone(), router);
                 measure_size(&mut pair, plan, observer)
             }

@@ -3,7 +3,7 @@
 
 use super::sizes;
 use super::throughput::{Overloaded, ThroughputPlan, after_overload};
-use super::{JobError, Phase, Place, ResultObserver};
+use super::{JobError, Phase, ResultObserver, UnderTest};
 use crate::doubt;
 use crate::line::{self, whole_fps};
 use crate::search::link;
@@ -32,7 +32,7 @@ impl LossPlan {
 
 /// Measures one frame size after the other, and tells each curve; returns what ended the run, or a size.
 pub fn measure(
-    place: Place<'_>,
+    on: UnderTest<'_>,
     plan: &LossPlan,
     observer: &mut dyn ResultObserver<CurveLine>,
 ) -> Option<JobError> {
@@ -40,9 +40,9 @@ pub fn measure(
         curve.step_share = plan.step;
         curve.trial_ns = plan.measurement.search.final_trial().as_nanos();
         curve.end = SeriesEnd::CutShort.into();
-        curve.simulated = place.is_simulated();
+        curve.simulated = on.is_simulated();
         let series = |at: Overloaded<'_, '_>| descend(at, plan, curve);
-        let ended = after_overload(place, &plan.measurement, frames, trials, series);
+        let ended = after_overload(on, &plan.measurement, frames, trials, series);
         (curve.overload_trials).clone_from(&trials.numbers_by_phase().overload_trials);
         ended
     })

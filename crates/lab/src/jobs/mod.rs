@@ -28,16 +28,16 @@ use mpps_method::simulate::Properties;
 use std::io;
 use std::ops::ControlFlow;
 
-/// Where a job is run.
+/// What a job measures.
 #[derive(Clone, Copy)]
-pub enum Place<'a> {
-    /// On a bed.
+pub enum UnderTest<'a> {
+    /// The router of a bed.
     Bed(&'a Bed),
-    /// On a simulated pair, whose trials take no time.
+    /// A simulated pair of router and tester, whose trials take no time.
     Simulated(Properties),
 }
 
-impl<'a> Place<'a> {
+impl<'a> UnderTest<'a> {
     /// The bed, for a job that cannot be simulated.
     ///
     /// # Errors

@@ -4,10 +4,10 @@
 //! the longest time around the reset in which the receiver got no frame.
 
 mod part;
-mod told;
+mod seen;
 
 pub use part::{Away, Part, Process};
-pub use told::Told;
+pub use seen::Seen;
 
 use super::recovery::{Recovery, RecoveryTrial, can_step};
 use super::sizes;
@@ -66,25 +66,25 @@ pub struct ResetTrial {
     /// The trial, with the time by the frame-loss method.
     pub tried: RecoveryTrial,
     /// Both methods, and what belongs to them.
-    pub told: Told,
+    pub seen: Seen,
 }
 
 impl ResetTrial {
     fn line(&self) -> record::ResetTrial {
-        let told = &self.told;
+        let seen = &self.seen;
         record::ResetTrial {
             tried: record::RecoveryTrial {
-                lost_frames: told.lost,
+                lost_frames: seen.lost,
                 ..self.tried.line()
             },
-            time_stamp_ns: told.time_stamp.map(Span::as_nanos),
-            disturbed_lost_frames: Some(told.elsewhere),
-            unsent_frames: Some(told.unsent),
-            resolution_ns: told.resolution.as_nanos(),
-            took_ns: told.took.as_nanos(),
-            rest_ns: told.rest.as_nanos(),
-            before_fps: told.rates.map(|[before, _]| whole_fps(before)),
-            after_fps: told.rates.map(|[_, after]| whole_fps(after)),
+            time_stamp_ns: seen.time_stamp.map(Span::as_nanos),
+            disturbed_lost_frames: Some(seen.elsewhere),
+            unsent_frames: Some(seen.unsent),
+            resolution_ns: seen.resolution.as_nanos(),
+            took_ns: seen.took.as_nanos(),
+            rest_ns: seen.rest.as_nanos(),
+            before_fps: seen.rates.map(|[before, _]| whole_fps(before)),
+            after_fps: seen.rates.map(|[_, after]| whole_fps(after)),
         }
     }
 }
@@ -92,12 +92,12 @@ impl ResetTrial {
 impl PartResets {
     /// With what all parts have.
     fn line(self, size: &ResetLine) -> ResetLine {
-        let loss = self.median(|told| Some(told.frame_loss));
+        let loss = self.median(|seen| Some(seen.frame_loss));
         ResetLine {
             reset: self.part.name().to_owned(),
             trials: self.trials.iter().map(ResetTrial::line).collect(),
             frame_loss_ns: loss.map(Span::as_nanos),
-            time_stamp_ns: self.median(|told| told.time_stamp).map(Span::as_nanos),
+            time_stamp_ns: self.median(|seen| seen.time_stamp).map(Span::as_nanos),
             why: self.why,
             doubts: line::doubts(&self.doubts),
             ..size.clone()
@@ -111,20 +111,20 @@ impl PartResets {
     }
 
     /// The median of the trials' times by one method; `None` where the DUT did not recover each time.
-    fn median(&self, method: impl Fn(&Told) -> Option<Span>) -> Option<Span> {
+    fn median(&self, method: impl Fn(&Seen) -> Option<Span>) -> Option<Span> {
         let lasting = |trial: &ResetTrial| trial.tried.recovery == Recovery::NotRecovered;
         if self.trials.iter().any(lasting) {
             return None;
         }
-        let times = self.recovered().filter_map(|trial| method(&trial.told));
+        let times = self.recovered().filter_map(|trial| method(&trial.seen));
         let times: Vec<f64> = times.map(|time| time.as_nanos() as f64).collect();
         let median = statistics::median(&times)?;
         Some(Span::from_nanos(median.round() as u64))
     }
 
     fn doubts(&self, tester: &Tester<'_>) -> Vec<Doubt> {
-        let told = || self.recovered().map(|trial| &trial.told);
-        let apart = told().filter_map(|told| Some((told.disagreement()?, told.resolution)));
+        let seen = || self.recovered().map(|trial| &trial.seen);
+        let apart = seen().filter_map(|seen| Some((seen.disagreement()?, seen.resolution)));
         let apart = apart.max().map(|(apart, resolution)| Doubt {
             name: "methods-disagree",
             weight: Weight::Unsure(1),
@@ -132,7 +132,7 @@ impl PartResets {
             why: "Frames were lost outside the longest outage, or were held back and not lost.",
             next: "Look at the losses of its trials in the record; run again with a higher --repeat when the machine is quieter.",
         });
-        let unseen = told().filter(|told| told.time_stamp.is_none()).count();
+        let unseen = seen().filter(|seen| seen.time_stamp.is_none()).count();
         let unseen = (unseen > 0).then(|| Doubt {
             name: "no-gap",
             weight: Weight::Unsure(1),
@@ -140,7 +140,7 @@ impl PartResets {
             why: "The outage was shorter than the frames' distance on each CPU, or the CPUs had it at different times.",
             next: "Run again with --hold, or with a higher --rate.",
         });
-        let slower = told().filter(|told| !told.is_as_before).count();
+        let slower = seen().filter(|seen| !seen.is_as_before).count();
         let slower = (slower > 0).then(|| Doubt {
             name: "not-as-before",
             weight: Weight::Another(2),
@@ -148,7 +148,7 @@ impl PartResets {
             why: "The router forwards again, but not all frames. The reset time does not count those.",
             next: "Compare the trials' rates before and after in the record, with a longer --time.",
         });
-        let hidden = self.trials.iter().filter(|trial| trial.told.is_hidden());
+        let hidden = self.trials.iter().filter(|trial| trial.seen.is_hidden());
         let hidden = hidden.count();
         let hidden = (hidden > 0).then(|| Doubt {
             name: "reset-hidden",
@@ -278,7 +278,7 @@ pub fn one_trial(
 ) -> Result<ResetTrial, JobError> {
     let bed = tester.bed;
     let before_ns = offer.duration.as_nanos() / BEFORE;
-    let mut told = Told::default();
+    let mut seen = Seen::default();
     let (judged, void) = sizes::repeat_void(|| {
         let ready = part.prepare(tester, away)?;
         let finder = tester.receivers.first();
@@ -300,10 +300,10 @@ pub fn one_trial(
             Ok(reset_ns) => *reset_ns,
             Err(error) => return Err(part.failed(error)),
         };
-        told = Told::new(&beside, reset_ns);
+        seen = Seen::new(&beside, reset_ns);
         tester.judge(Phase::Reset, *offer, beside.trial, trials)
     })?;
-    let recovery = told.recovery(judged.verdict.counts());
+    let recovery = seen.recovery(judged.verdict.counts());
     Ok(ResetTrial {
         tried: RecoveryTrial {
             judged,
@@ -311,7 +311,7 @@ pub fn one_trial(
             recovery,
             lost_later: 0,
         },
-        told,
+        seen,
     })
 }
 

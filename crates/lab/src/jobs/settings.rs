@@ -134,7 +134,7 @@ impl<'bed, 'a> Job<'bed, 'a> {
         earlier: Earlier,
         observer: &'a mut dyn Observer,
     ) -> Self {
-        let last_number = earlier.told.max(observer.last_number());
+        let last_number = earlier.last_trial.max(observer.last_number());
         let mut plans = standing.iter().map(|one| &one.tester.traffic);
         let alike = match standing.len() {
             1 => ALIKE_ON_ONE_BED,

@@ -1,7 +1,7 @@
 //! What jobs of several frame sizes share: a failed size does not stop the others, and a void trial is repeated.
 
 use super::throughput::{self, ThroughputPlan, saturate};
-use super::{JobError, Judged, Place, ResultObserver, Trials, keep};
+use super::{JobError, Judged, ResultObserver, Trials, UnderTest, keep};
 use crate::bed::Bed;
 use crate::doubt::{Finding, Reading};
 use crate::tester::ReceiverPlace;
@@ -138,7 +138,7 @@ pub(super) fn search_rate(
     frames: &FrameSpec,
     trials: &mut Trials<'_>,
 ) -> Result<SearchedRate, JobError> {
-    let findings = throughput::measure_size(Place::Bed(bed), plan, frames, trials)?;
+    let findings = throughput::measure_size(UnderTest::Bed(bed), plan, frames, trials)?;
     SearchedRate::from_findings(&findings)
 }
 

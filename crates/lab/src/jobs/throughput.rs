@@ -3,7 +3,7 @@
 //! Overload tells where the search begins. The gate tells whether the DUT is stable. The loop in `search` finds the rate,
 //! and `doubt` tells how far the numbers can be trusted.
 
-use super::{JobError, Phase, Place, ResultObserver, SearchedRate, Trials, on_ports, sizes};
+use super::{JobError, Phase, ResultObserver, SearchedRate, Trials, UnderTest, on_ports, sizes};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{self, Finding};
@@ -71,12 +71,12 @@ pub type Ended = (Option<JobError>, Option<SearchedRate>);
 
 /// Measures one frame size after the other. The observer gets the lines of each, one a goal, as soon as they are known.
 pub fn measure(
-    place: Place<'_>,
+    on: UnderTest<'_>,
     plan: &ThroughputPlan,
     observer: &mut dyn ResultObserver<ResultLine>,
 ) -> Ended {
-    each_size(plan, place.is_simulated(), observer, |frames, trials| {
-        measure_size(place, plan, frames, trials)
+    each_size(plan, on.is_simulated(), observer, |frames, trials| {
+        measure_size(on, plan, frames, trials)
     })
 }
 
@@ -126,12 +126,12 @@ pub(super) fn result_lines(
 
 /// Measures one frame size of the plan. Returns one finding for each goal.
 pub(super) fn measure_size(
-    place: Place<'_>,
+    on: UnderTest<'_>,
     plan: &ThroughputPlan,
     frames: &FrameSpec,
     trials: &mut Trials<'_>,
 ) -> Result<Vec<Finding>, JobError> {
-    after_overload(place, plan, frames, trials, |at| {
+    after_overload(on, plan, frames, trials, |at| {
         find(at.measurer, plan, at.saturated, at.deadline, at.trials)
     })
 }
@@ -151,14 +151,14 @@ pub(super) struct Overloaded<'a, 't> {
 /// Measures overload with one frame size, then the rest in what that left of the budget. The ceiling of a simulated pair is
 /// known, and nothing limits its time.
 pub(super) fn after_overload<T>(
-    place: Place<'_>,
+    on: UnderTest<'_>,
     plan: &ThroughputPlan,
     frames: &FrameSpec,
     trials: &mut Trials<'_>,
     rest: impl FnOnce(Overloaded<'_, '_>) -> Result<T, JobError>,
 ) -> Result<T, JobError> {
-    match place {
-        Place::Bed(bed) => {
+    match on {
+        UnderTest::Bed(bed) => {
             let deadline = Deadline::after(plan.budget);
             let (mut tester, saturated) = saturate(bed, plan, frames, |_| Ok(()), trials)?;
             tester.warm_up = plan.warm_up;
@@ -169,7 +169,7 @@ pub(super) fn after_overload<T>(
                 trials,
             })
         }
-        Place::Simulated(router) => {
+        UnderTest::Simulated(router) => {
             let mut pair = SimulatedPair::new(frames.clone(), router);
             rest(Overloaded {
                 measurer: &mut pair,

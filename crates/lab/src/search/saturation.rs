@@ -12,7 +12,7 @@ use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
 use crate::trial;
 pub use crate::trial::SENDER_MAX;
 use mpps_linux::clock::monotonic_ns;
-use mpps_method::distance::{At, Distance, Place, is_same_distance};
+use mpps_method::distance::{At, Distance, MachineState, is_same_distance};
 use mpps_method::interval::{Interval, RUNS_APART};
 use mpps_method::saturation::{
     Block, FrameCost, Saturation, Window, blocks_at, blocks_at_distance,
@@ -79,7 +79,7 @@ impl Saturated {
         let most_ns = self.at_most.as_ref().and_then(|most| most.distance_ns);
         let little = self.at_little_more.as_ref().filter(|little| {
             let both = most_ns.zip(little.distance_ns);
-            little.place.is_some() || both.is_none_or(|(one, other)| is_same_distance(one, other))
+            little.in_state.is_some() || both.is_none_or(|(one, other)| is_same_distance(one, other))
         });
         let both = self.at_most.iter().chain(little);
         both.max_by(|a, b| a.forwarding.middle.total_cmp(&b.forwarding.middle))
@@ -132,9 +132,9 @@ impl Series {
     }
 
     /// Over the undisturbed windows of this state, or of all.
-    fn mean_fps(&self, place: Option<Place>) -> Option<f64> {
+    fn mean_fps(&self, state: Option<MachineState>) -> Option<f64> {
         let counts =
-            |window: &&Window| !window.disturbed && place.is_none_or(|place| place.holds(window));
+            |window: &&Window| !window.disturbed && state.is_none_or(|state| state.holds(window));
         let windows = self.blocks.iter().flat_map(|block| &block.windows);
         let (mut frames, mut time_s) = (0_u64, 0.0);
         for window in windows.filter(counts) {
@@ -162,8 +162,8 @@ fn cost(found: &Saturated, mut pairs: [(&Series, &Series); 2]) -> Option<FrameCo
     if maximum == found.at_most.as_ref() {
         pairs.reverse();
     }
-    let (place, distance) = (
-        maximum.and_then(|one| one.place),
+    let (state, distance) = (
+        maximum.and_then(|one| one.in_state),
         maximum.and_then(|one| one.distance_ns),
     );
     let [(here, _), _] = pairs;
@@ -171,13 +171,13 @@ fn cost(found: &Saturated, mut pairs: [(&Series, &Series); 2]) -> Option<FrameCo
         let [of_maximum, other] = pairs.map(|(router, wire)| cost(router, wire));
         of_maximum.or_else(|| other?.within(router))
     };
-    let of_state = place.and_then(|place| {
+    let of_state = state.and_then(|state| {
         let cost = |router: &Series, wire: &Series| {
             let (router, wire) = (&router.blocks, &wire.blocks);
-            let beside_faster = || FrameCost::beside_faster_wire(router, wire, &place);
-            FrameCost::at(router, wire, &place).or_else(beside_faster)
+            let beside_faster = || FrameCost::beside_faster_wire(router, wire, &state);
+            FrameCost::at(router, wire, &state).or_else(beside_faster)
         };
-        each(&cost, &blocks_at(&here.blocks, &place))
+        each(&cost, &blocks_at(&here.blocks, &state))
     });
     // Where the tester cannot overload a wire, no window tells its cost: whole trials do.
     let of_trials = || {
@@ -185,7 +185,7 @@ fn cost(found: &Saturated, mut pairs: [(&Series, &Series); 2]) -> Option<FrameCo
             FrameCost::from_blocks(&router.blocks, &wire.blocks, distance)
         };
         let whole = each(&cost, &blocks_at_distance(&here.blocks, distance));
-        whole.filter(|cost| place.is_none() || !cost.wire_overloaded)
+        whole.filter(|cost| state.is_none() || !cost.wire_overloaded)
     };
     of_state.or_else(of_trials)
 }
@@ -355,7 +355,7 @@ fn loads(most: &Series, little: &Series) -> Saturated {
         false => little,
     };
     Saturated {
-        mean_fps: of_maximum.mean_fps(found.maximum().and_then(|found| found.place)),
+        mean_fps: of_maximum.mean_fps(found.maximum().and_then(|found| found.in_state)),
         lost_inside_share: most.lost_inside_share().max(little.lost_inside_share()),
         ..found
     }
@@ -565,7 +565,7 @@ mod tests {
             at_most: router.saturation(),
             ..Saturated::default()
         };
-        assert!(found.at_most.is_some_and(|most| most.place.is_some()));
+        assert!(found.at_most.is_some_and(|most| most.in_state.is_some()));
         let cost = |wire: &Series| cost(&found, [(&none, &none), (&router, wire)]);
         // The tester can send no more than 70 % of what the wire takes.
         let idle = cost(&series(1.6e6, 1.6e6, 440.0)).expect("a cost");

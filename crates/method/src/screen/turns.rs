@@ -1,7 +1,7 @@
 //! Turns of a screen in one state of the machine: which state that is, what each turn cost there, and whole blocks.
 
 use crate::compare::{is_overloaded, rate};
-use crate::distance::{At, Distance, Place};
+use crate::distance::{At, Distance, MachineState};
 use crate::saturation::{Block, PAIR_WINDOWS_MIN};
 use crate::statistics::median;
 
@@ -58,7 +58,7 @@ pub fn in_one_state(turns: &[Vec<Block>], overloads: bool) -> InOneState {
 /// The state of the machine in which all turns are compared.
 enum State {
     /// The windows that were in this one.
-    Windows(Place),
+    Windows(MachineState),
     /// Whole turns at this distance: nobody timed the windows, or the DUT's CPU was not busy in them.
     Whole(Distance),
 }
@@ -69,8 +69,8 @@ impl State {
         let saturated = turns.iter().filter(|turn| turn.is_saturated());
         let windows: Vec<&[_]> = saturated.map(|turn| &turn.windows[..]).collect();
         let are_most = 2 * windows.len() >= turns.len();
-        let place = are_most.then(|| Place::from_loads(&[windows], usize::MAX));
-        (place.flatten().map(Self::Windows)).or_else(|| Self::from_whole_turns(turns))
+        let state = are_most.then(|| MachineState::from_loads(&[windows], usize::MAX));
+        (state.flatten().map(Self::Windows)).or_else(|| Self::from_whole_turns(turns))
     }
 
     /// The distance of most turns.
@@ -88,11 +88,11 @@ impl State {
     fn part_of(&self, turn: &Block) -> Option<Block> {
         let are_timed = turn.windows.iter().any(|window| window.work_ns.is_some());
         let is_there = match (self, turn.distance) {
-            (Self::Windows(place), _) if turn.is_saturated() && are_timed => {
-                let part = turn.at(place);
+            (Self::Windows(state), _) if turn.is_saturated() && are_timed => {
+                let part = turn.at(state);
                 return part.filter(|part| part.windows.len() >= PAIR_WINDOWS_MIN);
             }
-            (Self::Windows(place), Distance::Steady(at)) => place.holds_all(&at),
+            (Self::Windows(state), Distance::Steady(at)) => state.holds_all(&at),
             (Self::Windows(_), Distance::Unknown | Distance::Changed) => false,
             (Self::Whole(here), there) => here.with(there) != Distance::Changed,
         };

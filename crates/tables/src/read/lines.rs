@@ -1,7 +1,7 @@
 //! Text, line by line: a list of prefixes, or what `bgpdump -m` prints.
 
 use super::{ReadError, Reading};
-use crate::error::Place;
+use crate::error::InFile;
 use crate::stream::Stream;
 use crate::text::{self, Line};
 
@@ -18,7 +18,7 @@ type Read = fn(&[u8]) -> Line;
 pub(super) fn read(stream: &mut Stream<'_>, reading: &mut Reading<'_>) -> Result<(), ReadError> {
     let mut format: Option<Read> = None;
     loop {
-        let place = Place {
+        let place = InFile {
             unit: "line",
             number: reading.counts.records + 1,
             octet: stream.offset(),

@@ -1,7 +1,7 @@
 //! MRT, record by record.
 
 use super::{ReadError, Reading};
-use crate::error::Place;
+use crate::error::InFile;
 use crate::stream::Stream;
 use mpps_wire::mrt::{Content, HEADER_LEN, Header, TABLE_DUMP, TABLE_DUMP_V2};
 use std::io;
@@ -42,7 +42,7 @@ pub(super) fn read(stream: &mut Stream<'_>, reading: &mut Reading<'_>) -> Result
     // Of the last whole record.
     let mut timestamp = None;
     loop {
-        let place = Place {
+        let place = InFile {
             unit: "record",
             number: reading.counts.records + 1,
             octet: stream.offset(),

@@ -29,7 +29,7 @@ pub(in crate::terminal) fn run(words: &str) -> RunLine {
         ..Bed::default()
     };
     RunLine {
-        bed: Place::Namespaces(Box::new(bed)),
+        bed: RunBed::Namespaces(Box::new(bed)),
         ..simulated(words)
     }
 }

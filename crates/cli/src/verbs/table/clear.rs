@@ -1,6 +1,6 @@
 //! `mpps table clear`.
 
-use super::place::Place;
+use super::owner::FibOwner;
 use crate::args::ClearArgs;
 use crate::exit::Exit;
 use crate::terminal;
@@ -9,14 +9,14 @@ use mpps_lab::fib;
 
 /// Runs the verb.
 pub fn run(args: &ClearArgs) -> Result<Exit> {
-    let place = Place::to_change(&args.fib)?;
-    let cleared = match &place {
-        Place::Bed(bed) => fib::clear_from(bed)?,
-        Place::Here => fib::clear_host()?,
+    let owner = FibOwner::to_change(&args.fib)?;
+    let cleared = match &owner {
+        FibOwner::Bed(bed) => fib::clear_from(bed)?,
+        FibOwner::Host => fib::clear_host()?,
     };
     terminal::out(&match args.json {
-        true => terminal::cleared_json(&place.name(), &cleared),
-        false => terminal::cleared(&place.name(), &cleared),
+        true => terminal::cleared_json(&owner.name(), &cleared),
+        false => terminal::cleared(&owner.name(), &cleared),
     });
     Ok(Exit::Measured)
 }

@@ -1,6 +1,6 @@
 //! `mpps table load`.
 
-use super::place::Place;
+use super::owner::FibOwner;
 use super::reading;
 use crate::args::LoadArgs;
 use crate::exit::Exit;
@@ -17,23 +17,23 @@ use mpps_tables::{Source, Table, routes_to_load};
 /// Runs the verb.
 pub fn run(args: &LoadArgs) -> Result<Exit> {
     let plan = load_plan(&args.route);
-    let place = Place::to_change(&args.fib)?;
+    let owner = FibOwner::to_change(&args.fib)?;
     ensure!(
-        matches!(place, Place::Bed(_)) || !plan.via.is_empty(),
+        matches!(owner, FibOwner::Bed(_)) || !plan.via.is_empty(),
         "no next hop given: give --via ADDRESS of a neighbour of this machine"
     );
     interrupt::install()?;
     let mut options = choose_options(&args.choose);
-    place.run(Surroundings::here)?.keep_clear(&mut options);
+    owner.run(Surroundings::here)?.keep_clear(&mut options);
     let source = Source::from_argument(args.file.file.clone());
     let mut progress = reading(&source, args.quiet);
     let routes = routes_to_load(source, &read_options(&args.file), &options, &mut progress)?;
     drop(progress);
-    let loaded = load(&place, &routes.chosen.table, &plan, args.quiet)?;
+    let loaded = load(&owner, &routes.chosen.table, &plan, args.quiet)?;
     let told = RoutesLoaded {
         source: routes.from,
-        place: place.name(),
-        clearing: place.clearing(),
+        place: owner.name(),
+        clearing: owner.clearing(),
         distinct: routes.distinct,
         left_out: routes.chosen.left_out,
         plan,
@@ -46,16 +46,16 @@ pub fn run(args: &LoadArgs) -> Result<Exit> {
     Ok(exit(&told.loaded))
 }
 
-fn load(place: &Place, table: &Table, plan: &LoadPlan, quiet: bool) -> Result<Loaded> {
+fn load(owner: &FibOwner, table: &Table, plan: &LoadPlan, quiet: bool) -> Result<Loaded> {
     let total = u64::try_from(table.len()).ok();
     let bar = bar("loading", total, quiet);
     let progress = |done: u64| {
         bar.set_position(done);
         bar.set_message(format!("{} routes", terminal::grouped(done)));
     };
-    Ok(match place {
-        Place::Bed(bed) => fib::load_into(bed, table, plan, &progress)?,
-        Place::Here => fib::load_host(table, plan, &progress)?,
+    Ok(match owner {
+        FibOwner::Bed(bed) => fib::load_into(bed, table, plan, &progress)?,
+        FibOwner::Host => fib::load_host(table, plan, &progress)?,
     })
 }
 

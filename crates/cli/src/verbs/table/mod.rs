@@ -5,7 +5,7 @@ mod clear;
 #[cfg(feature = "measure")]
 mod load;
 #[cfg(feature = "measure")]
-mod place;
+mod owner;
 mod read;
 #[cfg(feature = "measure")]
 mod show;

@@ -95,8 +95,8 @@ impl PlannedDut for ExternalPlan {
         "external"
     }
 
-    fn place(&self, bed: Box<mpps_record::Bed>) -> mpps_record::Place {
-        mpps_record::Place::External(bed)
+    fn run_bed(&self, bed: Box<mpps_record::Bed>) -> mpps_record::RunBed {
+        mpps_record::RunBed::External(bed)
     }
 
     fn rows(&self, plan: &BedPlan) -> Vec<(&'static str, String)> {

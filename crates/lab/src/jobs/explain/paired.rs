@@ -7,7 +7,7 @@ use crate::jobs::{JobError, Phase, Trials};
 use crate::search::saturation::block;
 use crate::tester::Tester;
 use mpps_method::compare::{Comparison, Turn};
-use mpps_method::distance::{Distance, Place};
+use mpps_method::distance::{Distance, MachineState};
 use mpps_method::saturation::{Block, PAIR_WINDOWS_MIN};
 use mpps_method::stage::{Cause, Change, Cost, Split, Stage, paired_changes};
 use mpps_method::turns::TurnOrder;
@@ -98,8 +98,8 @@ impl Paired {
 /// Narrows both to the state in which they have the most windows.
 fn narrow(pair: &mut [Profiled; 2]) -> bool {
     let [base, own] = pair.each_ref().map(|one| &one.judged.trial.windows);
-    let place = Place::from_pair(base, own, PAIR_WINDOWS_MIN);
-    place.is_some_and(|place| pair.iter_mut().all(|one| one.narrow(&place)))
+    let state = MachineState::from_pair(base, own, PAIR_WINDOWS_MIN);
+    state.is_some_and(|state| pair.iter_mut().all(|one| one.narrow(&state)))
 }
 
 /// A trial as a comparison takes it.

@@ -3,7 +3,7 @@
 use crate::jobs::Judged;
 use crate::profile::{Profile, Sample, SamplingClock, SymbolId};
 use crate::search::saturation::block;
-use mpps_method::distance::{At, Place};
+use mpps_method::distance::{At, MachineState};
 use mpps_method::saturation::Block;
 use mpps_method::stage::{self, Cost, Lateness, Placed, Router, Split, Stage, place, place_late};
 use mpps_method::statistics::quantile;
@@ -40,7 +40,7 @@ pub(super) struct Profiled {
     /// CPU time of a frame, which the samples split.
     pub frame_ns: Option<f64>,
     /// The state of the machine whose windows count; `None`: all do.
-    pub place: Option<Place>,
+    pub in_state: Option<MachineState>,
     /// The samples, and the router's threads.
     pub sampled: Option<(Profile, Vec<i32>)>,
 }
@@ -58,7 +58,7 @@ impl Profiled {
             lost: 0,
             stacks: Stacks::default(),
             frame_ns: None,
-            place: None,
+            in_state: None,
             sampled: profile.map(|profile| (profile, tids.to_vec())),
         };
         let trial = profiled.judged.trial.clone();
@@ -67,14 +67,14 @@ impl Profiled {
     }
 
     /// Leaves out all but the windows of this state. Whether these are enough for its cost and have samples.
-    pub fn narrow(&mut self, place: &Place) -> bool {
-        let here = self.judged.trial.only_in(place);
+    pub fn narrow(&mut self, state: &MachineState) -> bool {
+        let here = self.judged.trial.only_in(state);
         // A trial that was there all the time has the cost of all of it.
         let is_whole = here.windows.iter().all(|window| !window.disturbed);
         if !is_whole && here.undisturbed_cost().is_none() {
             return false;
         }
-        self.place = Some(*place);
+        self.in_state = Some(*state);
         self.look(&here);
         self.split.is_some()
     }
@@ -82,13 +82,13 @@ impl Profiled {
     /// What it forwarded, in the state that it was narrowed to.
     pub fn block(&self) -> Block {
         let whole = block(self.judged.trial.clone());
-        let here = self.place.and_then(|place| whole.at(&place));
+        let here = self.in_state.and_then(|state| whole.at(&state));
         here.unwrap_or(whole)
     }
 
     /// The state of the machine in it.
     pub fn at(&self) -> Option<At> {
-        match self.place {
+        match self.in_state {
             Some(_) => self.block().distance.steady(),
             None => At::mostly(&self.judged.trial),
         }
@@ -432,8 +432,8 @@ mod tests {
         let mut found = profiled(&trial);
         let whole_ns = found.frame_ns().expect("a cost");
         let first_half = &trial.windows[..6];
-        let place = Place::from_pair(first_half, first_half, 6).expect("a state");
-        assert!(found.narrow(&place));
+        let state = MachineState::from_pair(first_half, first_half, 6).expect("a state");
+        assert!(found.narrow(&state));
         // Those at 110 and 120 ms; that at 150 ms is in the seventh window.
         assert_eq!(samples(&found), 2);
         let ns = found.frame_ns().expect("a cost");
@@ -443,13 +443,13 @@ mod tests {
         );
         assert_eq!(found.block().windows.len(), 6);
         assert_eq!(found.at().map(|at| at.round_trip_ns), Some(600.0));
-        let none = Place::from_pair(&[window; 6], &[window; 6], 6);
+        let none = MachineState::from_pair(&[window; 6], &[window; 6], 6);
         assert_eq!(none, None, "nobody timed them");
         // One that was there all the time.
         trial.windows.truncate(6);
         let mut there = profiled(&trial);
         let before = there.frame_ns();
-        assert!(there.narrow(&place) && there.frame_ns() == before);
+        assert!(there.narrow(&state) && there.frame_ns() == before);
     }
 
     #[test]

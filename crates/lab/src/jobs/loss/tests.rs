@@ -76,7 +76,7 @@ fn router(capacity: f64) -> Properties {
 
 fn curve(router: Properties, plan: &LossPlan) -> (CurveLine, u32) {
     let mut seen = Seen::default();
-    let error = measure(Place::Simulated(router), plan, &mut seen);
+    let error = measure(UnderTest::Simulated(router), plan, &mut seen);
     assert!(error.is_none(), "{error:?}");
     (seen.curves.remove(0), seen.trials)
 }
@@ -195,7 +195,11 @@ fn loads_before_an_error_are_kept() {
         fails_at: 3,
         ..Seen::default()
     };
-    let error = measure(Place::Simulated(router(650e3)), &plan(0.1, None), &mut seen);
+    let error = measure(
+        UnderTest::Simulated(router(650e3)),
+        &plan(0.1, None),
+        &mut seen,
+    );
     assert!(matches!(error, Some(JobError::Record(_))), "{error:?}");
     let [found] = &seen.curves[..] else {
         panic!("one curve");

@@ -52,30 +52,30 @@ fn beside(lost: u64, gap_ms: [u64; 2]) -> Beside<()> {
     }
 }
 
-fn told(beside: &Beside<()>) -> Told {
-    Told::new(beside, [1_250 * MS, 1_270 * MS])
+fn seen(beside: &Beside<()>) -> Seen {
+    Seen::new(beside, [1_250 * MS, 1_270 * MS])
 }
 
 #[test]
 fn both_methods_tell_the_same_outage() {
-    let told = told(&beside(1_000, [250, 350]));
+    let seen = seen(&beside(1_000, [250, 350]));
     let ms = Span::from_millis;
-    assert_eq!((told.frame_loss, told.time_stamp), (ms(100), Some(ms(100))));
+    assert_eq!((seen.frame_loss, seen.time_stamp), (ms(100), Some(ms(100))));
     assert_eq!(
-        (told.took, told.rest, told.is_back),
+        (seen.took, seen.rest, seen.is_back),
         (ms(20), ms(750), true)
     );
-    assert_eq!(told.resolution.as_nanos(), 200_000);
-    assert_eq!((told.disagreement(), told.is_as_before), (None, true));
-    assert_eq!(told.recovery(true), Recovery::After(ms(100)));
-    assert_eq!(told.recovery(false), Recovery::NotMeasured);
+    assert_eq!(seen.resolution.as_nanos(), 200_000);
+    assert_eq!((seen.disagreement(), seen.is_as_before), (None, true));
+    assert_eq!(seen.recovery(true), Recovery::After(ms(100)));
+    assert_eq!(seen.recovery(false), Recovery::NotMeasured);
 }
 
 #[test]
 fn loss_outside_the_gap_is_a_disagreement() {
-    let told = told(&beside(1_400, [250, 350]));
-    assert_eq!(told.disagreement(), Some(Span::from_millis(40)));
-    assert!(!told.is_as_before, "{told:?}");
+    let seen = seen(&beside(1_400, [250, 350]));
+    assert_eq!(seen.disagreement(), Some(Span::from_millis(40)));
+    assert!(!seen.is_as_before, "{seen:?}");
 }
 
 #[test]
@@ -94,16 +94,16 @@ fn slots_left_out_in_the_gap_are_lost_time() {
         .chain([(505, 4_900), (1_000, 9_850)])
         .map(|(ms, sent)| mark(ms, sent))
         .collect();
-    let told = told(&paused);
-    assert_eq!((told.lost, told.unsent), (900, 100));
-    assert_eq!(told.frame_loss, Span::from_millis(100));
-    assert_eq!(told.resolution.as_nanos(), 10_200_000);
-    assert_eq!((told.disagreement(), told.is_as_before), (None, true));
+    let seen = seen(&paused);
+    assert_eq!((seen.lost, seen.unsent), (900, 100));
+    assert_eq!(seen.frame_loss, Span::from_millis(100));
+    assert_eq!(seen.resolution.as_nanos(), 10_200_000);
+    assert_eq!((seen.disagreement(), seen.is_as_before), (None, true));
     // Where there is no gap, nobody knows when they were left out.
     paused.received.gap = None;
-    let told = Told::new(&paused, [1_250 * MS, 1_270 * MS]);
-    assert_eq!((told.unsent, told.frame_loss.as_nanos()), (0, 90 * MS));
-    assert_eq!(told.resolution.as_nanos(), 15_200_000);
+    let seen = Seen::new(&paused, [1_250 * MS, 1_270 * MS]);
+    assert_eq!((seen.unsent, seen.frame_loss.as_nanos()), (0, 90 * MS));
+    assert_eq!(seen.resolution.as_nanos(), 15_200_000);
 }
 
 #[test]
@@ -111,11 +111,11 @@ fn a_pause_elsewhere_is_not_the_resets_loss() {
     let mut paused = beside(1_400, [250, 350]);
     paused.trial.disturbed.lost = Some(600);
     // 1000 frames were sent in the gap, so 400 of those 600 were lost elsewhere.
-    let found = told(&paused);
+    let found = seen(&paused);
     assert_eq!((found.lost, found.elsewhere), (1_400, 400));
     assert_eq!(found.frame_loss, Span::from_millis(100));
     paused.received.gap = None;
-    let found = told(&paused);
+    let found = seen(&paused);
     assert_eq!(found.elsewhere, 600);
     assert_eq!(found.frame_loss, Span::from_millis(80));
     assert_eq!(found.resolution.as_nanos(), 60_200_000);
@@ -125,9 +125,9 @@ fn a_pause_elsewhere_is_not_the_resets_loss() {
 fn without_a_gap_frame_loss_alone_tells_a_time() {
     let mut unseen = beside(1_000, [250, 350]);
     unseen.received.gap = None;
-    let told = told(&unseen);
-    assert_eq!((told.time_stamp, told.disagreement()), (None, None));
-    assert_eq!(told.frame_loss, Span::from_millis(100));
+    let seen = seen(&unseen);
+    assert_eq!((seen.time_stamp, seen.disagreement()), (None, None));
+    assert_eq!(seen.frame_loss, Span::from_millis(100));
 }
 
 #[test]
@@ -135,9 +135,9 @@ fn a_pause_of_the_machine_is_no_reset_time() {
     let mut paused = beside(600, [250, 310]);
     paused.trial.disturbed.lost = Some(600);
     let around = Recovery::After(Span::from_millis(60));
-    assert_eq!(told(&paused).recovery(true), around);
+    assert_eq!(seen(&paused).recovery(true), around);
     paused.received.gap = None;
-    assert_eq!(told(&paused).recovery(true), Recovery::NotMeasured);
+    assert_eq!(seen(&paused).recovery(true), Recovery::NotMeasured);
 }
 
 #[test]
@@ -152,30 +152,30 @@ fn a_gap_that_a_pause_fills_is_none_of_the_reset() {
     // The same 35 of 60 ms on two CPUs.
     paused.trial.stalls = vec![time(0, 240, 285)];
     paused.trial.others = vec![time(1, 250, 285)];
-    assert_eq!(told(&paused).time_stamp, Some(Span::from_millis(60)));
+    assert_eq!(seen(&paused).time_stamp, Some(Span::from_millis(60)));
     paused.trial.others.push(time(1, 290, 320));
-    let found = told(&paused);
+    let found = seen(&paused);
     assert_eq!((found.time_stamp, found.rates), (None, None));
     // It began before the reset was over.
     assert_eq!(found.recovery(true), Recovery::NotMeasured);
     // Which of the frames lost then the reset lost is not known.
     paused.trial.directions[0].counts.lost = 600;
     paused.trial.disturbed.lost = Some(600);
-    assert_eq!(told(&paused).recovery(true), Recovery::NotMeasured);
+    assert_eq!(seen(&paused).recovery(true), Recovery::NotMeasured);
 }
 
 #[test]
 fn silence_to_the_end_is_no_recovery() {
     let mut dead = beside(7_500, [100, 101]);
     dead.received.last_ns = 1_250 * MS;
-    assert_eq!(told(&dead).recovery(true), Recovery::NotRecovered);
-    assert_eq!(told(&dead).recovery(false), Recovery::NotRecovered);
+    assert_eq!(seen(&dead).recovery(true), Recovery::NotRecovered);
+    assert_eq!(seen(&dead).recovery(false), Recovery::NotRecovered);
     // Nothing was sent after the reset.
     dead.sent_ns = [0, 0];
-    assert_eq!(told(&dead).recovery(false), Recovery::NotMeasured);
+    assert_eq!(seen(&dead).recovery(false), Recovery::NotMeasured);
     dead.sent_ns = [1_000 * MS, 2_000 * MS];
     dead.received.last_ns = 1_930 * MS;
-    assert!(told(&dead).is_back);
+    assert!(seen(&dead).is_back);
 }
 
 #[test]
@@ -191,9 +191,9 @@ fn the_median_needs_every_recovery() {
             recovery,
             lost_later: 0,
         },
-        told: Told {
+        seen: Seen {
             frame_loss: Span::from_millis(ms),
-            ..Told::default()
+            ..Seen::default()
         },
     };
     let median = |last: Recovery| {
@@ -204,7 +204,7 @@ fn the_median_needs_every_recovery() {
             why: None,
             doubts: Vec::new(),
         };
-        part.median(|told| Some(told.frame_loss))
+        part.median(|seen| Some(seen.frame_loss))
     };
     assert_eq!(median(Recovery::NotMeasured), Some(Span::from_millis(20)));
     assert_eq!(median(Recovery::NotRecovered), None);

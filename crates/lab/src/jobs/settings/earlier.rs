@@ -37,7 +37,7 @@ pub struct Earlier {
     /// How long those runs measured.
     pub spent: Span,
     /// The number of the last of all trials.
-    pub told: u32,
+    pub last_trial: u32,
 }
 
 impl Earlier {

@@ -6,15 +6,15 @@ use anyhow::{Result, bail};
 use mpps_lab::bed::{self, Bed};
 use mpps_lab::{facts, fib};
 
-/// Where routes are.
-pub enum Place {
+/// Whose FIB it is.
+pub enum FibOwner {
     /// In the router of a kept bed; nobody else uses it meanwhile.
     Bed(Box<Bed>),
     /// In this process's own network namespace.
-    Here,
+    Host,
 }
 
-impl Place {
+impl FibOwner {
     /// To change: a kept bed, or here with the user's word for it.
     pub fn to_change(args: &FibArgs) -> Result<Self> {
         match (&args.kept_bed, args.allow_system_changes) {
@@ -22,14 +22,14 @@ impl Place {
                 "no router named: give --bed NAME for the router of a kept bed, or --allow-system-changes for this \
                  machine's own"
             ),
-            (None, true) => Ok(Self::Here),
+            (None, true) => Ok(Self::Host),
             (Some(name), _) => Self::bed(name),
         }
     }
 
     /// To look at: a kept bed, or here.
     pub fn to_look_at(kept_bed: Option<&str>) -> Result<Self> {
-        kept_bed.map_or(Ok(Self::Here), Self::bed)
+        kept_bed.map_or(Ok(Self::Host), Self::bed)
     }
 
     fn bed(name: &str) -> Result<Self> {
@@ -48,7 +48,7 @@ impl Place {
     {
         Ok(match self {
             Self::Bed(bed) => fib::router(bed)?.run(work)??,
-            Self::Here => work()?,
+            Self::Host => work()?,
         })
     }
 
@@ -56,7 +56,7 @@ impl Place {
     pub fn name(&self) -> String {
         match self {
             Self::Bed(bed) => format!("bed {}", bed.name()),
-            Self::Here => "this machine".to_owned(),
+            Self::Host => "this machine".to_owned(),
         }
     }
 
@@ -64,7 +64,7 @@ impl Place {
     pub fn clearing(&self) -> String {
         match self {
             Self::Bed(bed) => format!("mpps table clear --bed {}", bed.name()),
-            Self::Here => "mpps table clear --allow-system-changes".to_owned(),
+            Self::Host => "mpps table clear --allow-system-changes".to_owned(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a trial tells of its reset, by both methods.
+//! What a trial shows of its reset, by both methods.
 
 use crate::jobs::recovery::{END, Recovery};
 use crate::trial::{self, Beside};
@@ -14,9 +14,9 @@ const AS_BEFORE: f64 = 0.99;
 /// A time without a received frame of which disturbances of the machine fill so much is a pause of the machine.
 const PAUSED: f64 = 0.8;
 
-/// What a trial tells of a reset.
+/// What a trial shows of a reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct Seen {
     /// Frames that the DUT lost.
     pub lost: u64,
     /// Of these, frames lost in disturbances of the machine and not in the longest time without a received frame.
@@ -44,7 +44,7 @@ pub struct Told {
     pub is_as_before: bool,
 }
 
-impl Told {
+impl Seen {
     /// From the trial, and from when the reset began and ended, monotonic ns.
     pub(super) fn new<T>(beside: &Beside<T>, reset_ns: [u64; 2]) -> Self {
         let Beside {
