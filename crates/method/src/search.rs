@@ -25,6 +25,12 @@ impl Offer {
     pub const fn new(rate: Rate, duration: Span) -> Self {
         Self { rate, duration }
     }
+
+    /// Frames of it, at least one.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        self.rate.frames_in(self.duration).max(1)
+    }
 }
 
 /// A trial as a search learned it.

@@ -12,9 +12,9 @@ use crate::doubt::{Doubt, frame_doubts, work_doubts};
 use crate::line::replayed_file;
 use crate::search::measurer::{Measurer, Surroundings};
 use crate::search::saturation::{
-    FIRST_BURST, SENDER_MAX, TRIAL, block, burst, little_more, run_at_overload, take_block,
+    self, FIRST_BURST, SENDER_MAX, TRIAL, block, burst, little_more, take_block, through,
 };
-use crate::tester::{ReceiverPlace, Tester};
+use crate::tester::{ReceiverPlace, Tester, TesterError};
 use crate::traffic::Traffic;
 use crate::trial;
 use mpps_method::compare::{Compared, Measure, Rule, Turn};
@@ -146,11 +146,9 @@ impl TakesTurns<Trials<'_>> for Standing<'_> {
     fn first(&mut self, load: Option<Rate>, trials: &mut Trials<'_>) -> Result<First, JobError> {
         trials.turn_of(&self.progress.name);
         let trial = match load {
-            None => burst(&mut self.tester, self.sends, Phase::Overload, trials)?,
-            Some(load) => run_at_overload(&mut self.tester, load, Phase::Overload, trials)?,
+            None => at_overload(&mut self.tester, self.sends, burst, trials)?,
+            Some(load) => at_overload(&mut self.tester, load, trial::run_overload, trials)?,
         };
-        // Through the router there is always a trial.
-        let trial = trial.unwrap_or_default();
         self.add_changes(&trial);
         let (ledger, received) = (trial.ledger(), trial.counts().received);
         let whole = Rate::from_frames(received, trial.duration).unwrap_or_default();
@@ -195,9 +193,26 @@ pub(super) fn overload(
 ) -> Result<(u32, Trial), JobError> {
     trials.turn_of(turn);
     tester.forwards_at_most = Some(Rate::from_fps(most));
-    let trial = run_at_overload(tester, little_more(most), Phase::Overload, trials)?;
+    let trial = at_overload(tester, little_more(most), trial::run_overload, trials)?;
+    Ok((trials.last_number(), trial))
+}
+
+/// One trial at this overload, which `run` carries out.
+fn at_overload(
+    tester: &mut Tester<'_>,
+    load: Rate,
+    run: fn(&mut Tester<'_>, &Offer) -> Result<Trial, TesterError>,
+    trials: &mut Trials<'_>,
+) -> Result<Trial, JobError> {
+    let judged = through(
+        tester,
+        Phase::Overload,
+        saturation::overload(load),
+        trials,
+        run,
+    )?;
     // Through the router there is always a trial.
-    Ok((trials.last_number(), trial.unwrap_or_default()))
+    Ok(judged.map(|judged| judged.trial).unwrap_or_default())
 }
 
 /// About where work was done and what came of the frames, over all trials at the fixed load.

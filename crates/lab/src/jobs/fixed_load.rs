@@ -3,7 +3,7 @@
 
 use super::sizes::repeat_void;
 use super::throughput::{self, first_burst};
-use super::{JobError, Judged, Phase, UnderTest, ResultObserver, Trials, keep, on_ports};
+use super::{JobError, Judged, Phase, ResultObserver, Trials, UnderTest, keep, on_ports};
 use crate::bed::Bed;
 use crate::doubt;
 use crate::line;
@@ -203,8 +203,7 @@ fn repeat(
         let trial = match load {
             Load::At(_) => measurer.trial_once(&offer)?,
             Load::Max => {
-                let frames = offer.rate.frames_in(offer.duration).max(1);
-                let trial = measurer.burst(frames)?;
+                let trial = measurer.burst(offer.frames())?;
                 let offered = sent(&trial);
                 Trial { offered, ..trial }
             }

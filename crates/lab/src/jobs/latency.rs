@@ -399,8 +399,9 @@ pub fn at_load(
         let mut turns = [Phase::Latency, Phase::Wire];
         TurnOrder::new(round as u32).arrange(&mut turns);
         for phase in turns {
-            let timed = |tester: &mut Tester<'_>| tester.trial(&offer);
-            let judged = saturation::through(tester, phase, offer, trials, timed)?;
+            let judged = saturation::through(tester, phase, offer, trials, |tester, offer| {
+                tester.trial(offer)
+            })?;
             let judged = judged.map(held_to_its_load);
             match phase {
                 Phase::Wire => bed = judged.map(|judged| added(bed, judged)),

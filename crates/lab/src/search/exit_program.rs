@@ -6,7 +6,7 @@
 //! The kernel times each run of the program, in short trials of their own, in turns. No rule judges them, because timing makes
 //! frames dearer. A pair counts if nothing disturbed it and if the CPUs were at the distance that the cost was measured at.
 
-use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
+use crate::tester::{ReceiverPlace, Tester, TesterError};
 use crate::trial::{self, SENDER_MAX};
 use mpps_linux::bpf::{self, ProgramRuns};
 use mpps_method::distance::Distance;
@@ -115,16 +115,14 @@ pub fn corrected(cost: FrameCost, program: Option<&ExitProgram>) -> FrameCost {
 
 /// One trial at this load, through the router or through a wire.
 fn timed(tester: &mut Tester<'_>, load: Rate, is_wire: bool) -> Result<Option<Timed>, TesterError> {
-    let offer = Offer::new(load.min(SENDER_MAX), TIME);
-    let timed = |tester: &mut Tester<'_>| {
-        let before = runs(tester)?;
-        let trial = trial::run_overload(tester, &offer)?;
-        Ok(each(before, runs(tester)?).map(|ns| (trial, ns)))
-    };
-    match is_wire {
-        true => Ok(Wire::in_place_of_router(tester, timed)?.flatten()),
-        false => timed(tester),
+    if is_wire && !tester.lay_wire()? {
+        return Ok(None);
     }
+    let before = runs(tester)?;
+    let trial = trial::run_overload(tester, &Offer::new(load.min(SENDER_MAX), TIME))?;
+    let after = runs(tester)?;
+    tester.wire = None;
+    Ok(each(before, after).map(|ns| (trial, ns)))
 }
 
 /// Of all directions' programs together.

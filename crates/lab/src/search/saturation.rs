@@ -8,7 +8,7 @@
 use super::exit_program::{self, ExitProgram, corrected};
 use super::measurer::Measurer;
 use super::{JobError, Judged, Phase, Trials};
-use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
+use crate::tester::{ReceiverPlace, Tester, TesterError};
 use crate::trial;
 pub use crate::trial::SENDER_MAX;
 use mpps_linux::clock::monotonic_ns;
@@ -79,7 +79,8 @@ impl Saturated {
         let most_ns = self.at_most.as_ref().and_then(|most| most.distance_ns);
         let little = self.at_little_more.as_ref().filter(|little| {
             let both = most_ns.zip(little.distance_ns);
-            little.in_state.is_some() || both.is_none_or(|(one, other)| is_same_distance(one, other))
+            little.in_state.is_some()
+                || both.is_none_or(|(one, other)| is_same_distance(one, other))
         });
         let both = self.at_most.iter().chain(little);
         both.max_by(|a, b| a.forwarding.middle.total_cmp(&b.forwarding.middle))
@@ -278,7 +279,8 @@ pub fn measure(
                 0 => (&mut wire, Phase::Wire),
                 _ => (&mut most, Phase::Overload),
             };
-            if let Some(trial) = burst(tester, sends, phase, trials)? {
+            let tried = through(tester, phase, overload(sends), trials, burst)?;
+            if let Some(Judged { trial, .. }) = tried {
                 widest = widest.max(taken_by_port(&trial).fps());
                 series.add(trial);
             }
@@ -287,17 +289,19 @@ pub fn measure(
         // Both or neither, where there is a wire: the cost pairs the first of each, and so on.
         let is_pair = carried.is_some() || wire.blocks.is_empty();
         if let Some(found) = most.saturation().filter(|_| most.lost() > 0 && is_pair) {
-            let load = little_more(found.forwarding.middle);
-            let trial = run_at_overload(tester, load, Phase::Overload, trials)?;
+            let offer = overload(little_more(found.forwarding.middle));
+            let tried = through(tester, Phase::Overload, offer, trials, trial::run_overload)?;
+            let trial = tried.map(|judged| judged.trial);
             // A load that the router forwards is none.
             let lossy = trial.filter(|trial| block(trial.clone()).is_overloaded());
             let is_overload = lossy.is_some();
             lossy.into_iter().for_each(|trial| little.add(trial));
             if let Some(carried) = carried.filter(|_| is_overload) {
-                let load = little_more(carried.forwarding.middle);
-                if let Some(trial) = run_at_overload(tester, load, Phase::Wire, trials)? {
-                    wire_little.add(trial);
-                }
+                let offer = overload(little_more(carried.forwarding.middle));
+                let tried = through(tester, Phase::Wire, offer, trials, trial::run_overload)?;
+                tried
+                    .into_iter()
+                    .for_each(|judged| wire_little.add(judged.trial));
             }
         }
         sends = Rate::from_fps(widest).min(SENDER_MAX);
@@ -378,33 +382,14 @@ fn is_narrow(interval: &Interval) -> bool {
     interval.high - interval.low <= 2.0 * NARROW * interval.middle
 }
 
-/// One trial as fast as the sender can, through the router, or through a wire in the wire's phase. `None`: no wire can
-/// be laid.
-pub(crate) fn burst(
-    tester: &mut Tester<'_>,
-    sends: Rate,
-    phase: Phase,
-    trials: &mut Trials<'_>,
-) -> Result<Option<Trial>, JobError> {
-    let frames = sends.frames_in(TRIAL).max(1);
-    let offer = Offer::new(Rate::ZERO, Span::ZERO);
-    let burst = |tester: &mut Tester<'_>| trial::run_burst(tester, frames);
-    let judged = through(tester, phase, offer, trials, burst)?;
-    Ok(judged.map(|judged| judged.trial))
+/// What a trial at overload offers at this load.
+pub(crate) fn overload(load: Rate) -> Offer {
+    Offer::new(load.min(SENDER_MAX), TRIAL)
 }
 
-/// One trial at overload, which is a load above what was seen to be forwarded, through the router or a wire like [`burst`].
-pub(crate) fn run_at_overload(
-    tester: &mut Tester<'_>,
-    load: Rate,
-    phase: Phase,
-    trials: &mut Trials<'_>,
-) -> Result<Option<Trial>, JobError> {
-    let offer = Offer::new(load.min(SENDER_MAX), TRIAL);
-    let judged = through(tester, phase, offer, trials, |tester| {
-        trial::run_overload(tester, &offer)
-    })?;
-    Ok(judged.map(|judged| judged.trial))
+/// As many frames as the offer has, as fast as the sender can.
+pub(crate) fn burst(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
+    trial::run_burst(tester, offer.frames())
 }
 
 /// Runs and judges a trial through the router, or through a wire in the wire's phase. `None`: no wire can be laid.
@@ -413,15 +398,14 @@ pub(crate) fn through(
     phase: Phase,
     offer: Offer,
     trials: &mut Trials<'_>,
-    trial: impl FnOnce(&mut Tester<'_>) -> Result<Trial, TesterError>,
+    run: impl FnOnce(&mut Tester<'_>, &Offer) -> Result<Trial, TesterError>,
 ) -> Result<Option<Judged>, JobError> {
-    let trial = match phase {
-        Phase::Wire => Wire::in_place_of_router(tester, trial)?,
-        _ => Some(trial(tester)?),
-    };
-    let Some(trial) = trial else {
+    if phase == Phase::Wire && !tester.lay_wire()? {
         return Ok(None);
-    };
+    }
+    let trial = run(tester, &offer);
+    tester.wire = None;
+    let trial = trial?;
     // The load of a burst is known only afterwards.
     let offer = if trial.offered == Rate::ZERO {
         Offer::new(taken_by_port(&trial), trial.duration)

@@ -79,6 +79,8 @@ pub struct Tester<'bed> {
     pub warm_up: Span,
     /// The most that the DUT was seen to forward, by which its rings drain; `None` before anybody has seen it.
     pub forwards_at_most: Option<Rate>,
+    /// What is in place of the router.
+    pub(crate) wire: Option<Wire>,
     threads: Vec<(i32, usize)>,
     /// Places of the list of destinations that frames were sent to so far, in one direction. A trial goes on where the
     /// one before it ended, so that trials together pass all destinations. Where each has to begin at the first place,
@@ -155,6 +157,7 @@ impl<'bed> Tester<'bed> {
             other_tasks,
             warm_up: Span::ZERO,
             forwards_at_most: None,
+            wire: None,
             threads,
             places_passed: 0,
             next_id: first_id(traffic.seed),
@@ -189,12 +192,20 @@ impl<'bed> Tester<'bed> {
             let next = (u64::from(self.flow_next) + begun) % u64::from(FLOWS_MAX);
             self.flow_next = u32::try_from(next).unwrap_or(0);
         }
-        if self.traffic.destinations_continue() {
+        if self.wire.is_some() {
+            // The router met none of these destinations.
+        } else if self.traffic.destinations_continue() {
             self.places_passed += frames;
         } else {
             let places = if with_length { begun } else { frames };
             self.places_passed = self.places_passed.max(places);
         }
+    }
+
+    /// Lays a wire in place of the router, until [`Tester::wire`] is `None` again. Whether one can be laid.
+    pub(crate) fn lay_wire(&mut self) -> Result<bool, TesterError> {
+        self.wire = Wire::lay(self.bed, &self.ways())?;
+        Ok(self.wire.is_some())
     }
 
     /// The next trial's tag ids: its own and its canaries'.

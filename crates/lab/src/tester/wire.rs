@@ -1,11 +1,11 @@
 //! A wire in place of the router, for the bed's part of a frame's cost and the tester's ceiling.
 
 use crate::bed::Bed;
+use crate::tester::at_egress;
 use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
 use crate::tester::programs;
 use crate::tester::ways::Way;
-use crate::tester::{Tester, at_egress};
 use mpps_ebpf::instruments::wire::{WireSkel, WireSkelBuilder};
 use mpps_linux::tc::{Hook, Turn};
 use std::os::fd::AsFd;
@@ -46,20 +46,5 @@ impl Wire {
             }
         }
         Ok(Some(Self { _in_path: in_path }))
-    }
-
-    /// Runs a trial while a wire is in place of the router. `None` where none can be laid.
-    pub(crate) fn in_place_of_router<T>(
-        tester: &mut Tester<'_>,
-        trial: impl FnOnce(&mut Tester<'_>) -> Result<T, TesterError>,
-    ) -> Result<Option<T>, TesterError> {
-        let Some(_wire) = Self::lay(tester.bed, &tester.ways())? else {
-            return Ok(None);
-        };
-        let passed = tester.places_passed;
-        let trial = trial(tester)?;
-        // The router met none of these destinations.
-        tester.places_passed = passed;
-        Ok(Some(trial))
     }
 }

@@ -73,7 +73,9 @@ const DELAY_NS: u64 = 1_000_000;
 /// The tester failed: the namespace vanished, the kernel refused a call, or Ctrl-C. There is no trial then.
 pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
     let begun = Begun::paced(tester, offer, offer.duration)?;
-    begun.send_all(tester)
+    let netns = sending_netns(tester);
+    let sent = (tester.sender).send(begun.order, netns, &WhileSending::UNTIL_ENDED)?;
+    begun.end(tester, sent)
 }
 
 /// Runs one trial until its time outside disturbances is as long as the offer asks for, or [`longest`] is over. It stops
@@ -94,7 +96,9 @@ pub fn run_undisturbed(
 /// Runs one burst of `frames` back-to-back (RFC 2544 26.4), as fast as the sender can.
 pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterError> {
     let begun = Begun::back_to_back(tester, back_to_back(frames))?;
-    begun.send_all(tester)
+    let netns = sending_netns(tester);
+    let sent = (tester.sender).send(begun.order, netns, &WhileSending::UNTIL_ENDED)?;
+    begun.end(tester, sent)
 }
 
 fn back_to_back(frames: u64) -> Order {
@@ -233,24 +237,12 @@ impl Begun {
         Self::new(tester, offer, order, Span::ZERO)
     }
 
-    /// Sends until the sender ends, and ends the trial.
-    fn send_all(mut self, tester: &mut Tester<'_>) -> Result<Trial, TesterError> {
-        let sent = self.send(tester)?;
-        self.end(tester, sent)
-    }
-
-    /// Sends until the sender ends. Where that was by the time, slots that were left are no part of the order.
-    fn send(&mut self, tester: &Tester<'_>) -> Result<Outcome, TesterError> {
-        let netns = sending_netns(tester);
-        let sent = (tester.sender).send(self.order, netns, &WhileSending::UNTIL_ENDED)?;
+    /// Waits for the frames under way and reads the counters.
+    fn end(mut self, tester: &mut Tester<'_>, sent: Outcome) -> Result<Trial, TesterError> {
         if self.order.lasts_ns > 0 && sent.ended_ns > 0 {
+            // The sender ended by the time: slots that were left are no part of the order.
             self.order.slots = sent.slots;
         }
-        Ok(sent)
-    }
-
-    /// Waits for the frames under way and reads the counters.
-    fn end(self, tester: &mut Tester<'_>, sent: Outcome) -> Result<Trial, TesterError> {
         let route_changes = self.route_changes.map(Replay::stop).transpose()?;
         let offer = &self.offer;
         tester.pass(sent.sent.iter().copied().max().unwrap_or(0));

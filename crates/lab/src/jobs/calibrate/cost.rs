@@ -1,8 +1,8 @@
 //! A cost on the router's path: what a frame costs the router must grow by it.
 
 use super::Ruler;
-use crate::jobs::{JobError, Phase, Trials};
-use crate::search::saturation::{self, little_more};
+use crate::jobs::{JobError, Judged, Phase, Trials};
+use crate::search::saturation::{self, little_more, through};
 use crate::tester::{Fault, PlantedFault, Tester};
 use crate::trial;
 use mpps_method::distance::Distance;
@@ -104,7 +104,9 @@ fn spun(
     }
     let rate = little_more(forwards.unwrap_or_default().fps());
     let (void, before) = (trials.void(), planted.planted()?);
-    let Some(trial) = saturation::run_at_overload(tester, rate, Phase::Overload, trials)? else {
+    let offer = saturation::overload(rate);
+    let judged = through(tester, Phase::Overload, offer, trials, trial::run_overload)?;
+    let Some(Judged { trial, .. }) = judged else {
         return Ok(None);
     };
     *forwards = Rate::from_frames(trial.counts().received, trial.duration);

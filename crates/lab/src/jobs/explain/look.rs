@@ -77,7 +77,7 @@ impl Look {
         let sampler = (beside != Beside::Nothing).then(|| Sampler::start(&self.sampler));
         let sampler = sampler.transpose()?;
         let mut with_wire = None;
-        let judged = through(tester, phase, offer, trials, |tester| {
+        let judged = through(tester, phase, offer, trials, |tester, offer| {
             // Each wire is a program of its own.
             if phase == Phase::Wire && sampler.is_some() {
                 with_wire = Some(symbols()?);
@@ -85,8 +85,8 @@ impl Look {
             // All that the sender can: without pauses, whatever is lost.
             let is_all = phase == Phase::Overload && offer.rate.fps() >= SENDER_MAX.fps();
             match phase {
-                Phase::Overload | Phase::Wire if !is_all => trial::run_overload(tester, &offer),
-                _ => trial::run(tester, &offer),
+                Phase::Overload | Phase::Wire if !is_all => trial::run_overload(tester, offer),
+                _ => trial::run(tester, offer),
             }
         })?;
         let symbols = with_wire.as_ref().unwrap_or(&self.symbols);

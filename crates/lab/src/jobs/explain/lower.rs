@@ -102,14 +102,20 @@ impl Explainer<'_> {
         let offer = mean(&loads, IN_TURNS);
         let (sampler, mut of_loads) = (&self.look.sampler, Vec::new());
         let (judged, void) = sizes::repeat_void(|| {
-            let judged = through(&mut self.tester, Phase::InTurns, offer, trials, |tester| {
-                let sampler = TurnSampler::start(sampler, TURN_NS, turned::is_sampled)?;
-                let InTurns { trial, windows } =
-                    run_in_turns(tester, &loads, IN_TURNS, Some(forwards))?;
-                sampler.stop()?;
-                of_loads = windows;
-                Ok(trial)
-            })?;
+            let judged = through(
+                &mut self.tester,
+                Phase::InTurns,
+                offer,
+                trials,
+                |tester, _| {
+                    let sampler = TurnSampler::start(sampler, TURN_NS, turned::is_sampled)?;
+                    let InTurns { trial, windows } =
+                        run_in_turns(tester, &loads, IN_TURNS, Some(forwards))?;
+                    sampler.stop()?;
+                    of_loads = windows;
+                    Ok(trial)
+                },
+            )?;
             // Only a wire may be lacking.
             judged.ok_or(JobError::NoThreads)
         })?;
