@@ -19,7 +19,6 @@ pub(super) fn doubts(around: &Surroundings, ceiling: Rate) -> Vec<Doubt> {
             doubts.push(notional_link());
         }
     }
-    doubts.extend(no_wire(around));
     if around.virtual_nic {
         doubts.push(virtual_nic());
     }
@@ -47,19 +46,6 @@ fn ceiling_unproven(sender: Rate) -> Doubt {
         why: "The tester's NIC or driver may lose frames without counting them. Such loss looks like the device's.",
         next: "Join the two ports with a cable and run the same with --dut-mac of the second port. The rate found is the ceiling.",
     }
-}
-
-fn no_wire(around: &Surroundings) -> Option<Doubt> {
-    let (port, what) = around.egress.as_ref()?;
-    Some(Doubt {
-        name: "no-wire",
-        weight: Weight::Unsure(0),
-        seen: format!(
-            "{port} has {what}: no wire can take the router's place, so the parts of a frame's cost are unknown"
-        ),
-        why: "The wire's frames would pass this too. Its time would count as the bed's, and its rate as the tester's ceiling.",
-        next: "Measure without it, or let mpps compare tell what it costs.",
-    })
 }
 
 fn device_unknown() -> Doubt {

@@ -4,7 +4,6 @@ use super::{Doubt, Surroundings, Weighed, Weight};
 use crate::facts::Change;
 use crate::one_run::Holder;
 use crate::search::saturation::Saturated;
-use crate::tester::NO_HOOK;
 use crate::traffic::ReceiverPlace;
 use mpps_method::distance::{At, is_same_distance};
 use mpps_method::interval::Interval;
@@ -42,7 +41,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     doubts.extend(maximum.and_then(other_state));
     let cost = weighed.saturated.cost.as_ref();
     doubts.extend(no_cost(weighed.saturated));
-    doubts.extend(no_hook(around, weighed.saturated));
+    doubts.extend(no_wire(around, weighed.saturated));
     doubts.extend(cost.and_then(few_pairs));
     doubts.extend(cost.and_then(idle_wire));
     doubts.extend(cost.and_then(slower_router));
@@ -257,18 +256,22 @@ fn no_cost(saturated: &Saturated) -> Option<Doubt> {
     })
 }
 
-/// Where the egress would let a wire through, only the kernel prevents it.
-fn no_hook(around: &Surroundings, saturated: &Saturated) -> Option<Doubt> {
-    let is_told = around.closed || around.egress.is_some() || around.simulated.is_some();
+/// Other doubts say so of a device and of a simulated pair.
+fn no_wire(around: &Surroundings, saturated: &Saturated) -> Option<Doubt> {
+    let is_told = around.closed || around.simulated.is_some();
     let is_laid = saturated.at_most.is_none() || saturated.wire_trials > 0;
     (!is_told && !is_laid).then(|| Doubt {
         name: "no-wire",
         weight: Weight::Unsure(0),
         seen: format!(
-            "{NO_HOOK}: no wire can take the router's place, so the parts of a frame's cost are unknown"
+            "{}, so the parts of a frame's cost are unknown",
+            around.why_no_wire()
         ),
         why: "Nothing tells what virtual NIC and cable cost. The tester's ceiling is its sender's alone.",
-        next: "Load the modules or take a newer kernel.",
+        next: match around.egress {
+            Some(_) => "Measure without it, or let mpps compare tell what it costs.",
+            None => "Load the modules or take a newer kernel.",
+        },
     })
 }
 

@@ -7,7 +7,7 @@ use crate::bed::Front;
 use crate::dut::Cable;
 use crate::facts::{Root, core_shared};
 use crate::fib::routes_in_fib;
-use crate::tester::{ReceiverPlace, Tester, TesterError, Wire, at_egress};
+use crate::tester::{NO_HOOK, ReceiverPlace, Tester, TesterError, Wire, at_egress};
 use crate::trial::{self, rules};
 use mpps_method::{FrameSpec, Offer, Rate, Rules, Trial};
 
@@ -98,6 +98,18 @@ pub struct Surroundings {
     pub receiver: Option<ReceiverPlace>,
     /// Nothing of it is real: how the simulated pair is written.
     pub simulated: Option<String>,
+}
+
+impl Surroundings {
+    /// Why no wire can take the router's place, where none can. It would not be the router's alone that it takes, or the
+    /// kernel has no hook for it.
+    pub(crate) fn why_no_wire(&self) -> String {
+        let why = match &self.egress {
+            Some((port, what)) => format!("{port} has {what}"),
+            None => NO_HOOK.to_owned(),
+        };
+        format!("no wire can take the router's place, because {why}")
+    }
 }
 
 /// How much of a routing table frames can meet.

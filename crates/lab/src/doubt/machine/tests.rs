@@ -25,36 +25,38 @@ fn a_missing_cost_says_so() {
 }
 
 #[test]
-fn a_kernel_that_takes_no_wire_is_told() {
+fn a_router_that_takes_no_wire_is_told() {
     let overloaded = |wire_trials| Saturated {
         at_most: Some(Saturation::default()),
         wire_trials,
         ..Saturated::default()
     };
     let open = Surroundings::default();
-    let doubt = no_hook(&open, &overloaded(0)).expect("a doubt");
-    assert!(
-        doubt.seen.starts_with("this kernel has neither tcx links"),
-        "{doubt:?}"
-    );
-    assert_eq!(no_hook(&open, &overloaded(9)), None);
+    let doubt = no_wire(&open, &overloaded(0)).expect("a doubt");
+    let because = |doubt: &Doubt, why: &str| {
+        let seen = format!("no wire can take the router's place, because {why}");
+        assert!(doubt.seen.starts_with(&seen), "{doubt:?}");
+    };
+    because(&doubt, "this kernel has neither tcx links");
+    assert_eq!(no_wire(&open, &overloaded(9)), None);
     assert_eq!(
-        no_hook(&open, &Saturated::default()),
+        no_wire(&open, &Saturated::default()),
         None,
         "never overloaded"
     );
-    // A device of others, and what stands at the egress, have doubts of their own.
-    let closed = Surroundings {
-        closed: true,
-        ..Surroundings::default()
-    };
     let shaped = Surroundings {
         egress: Some(("mC".to_owned(), "a shaper".to_owned())),
         ..Surroundings::default()
     };
-    for around in [closed, shaped] {
-        assert_eq!(no_hook(&around, &overloaded(0)), None);
-    }
+    let of_shaper = no_wire(&shaped, &overloaded(0)).expect("a doubt");
+    because(&of_shaper, "mC has a shaper, so");
+    assert_ne!(doubt.next, of_shaper.next);
+    // A device of others has doubts of its own.
+    let closed = Surroundings {
+        closed: true,
+        ..Surroundings::default()
+    };
+    assert_eq!(no_wire(&closed, &overloaded(0)), None);
 }
 
 #[test]

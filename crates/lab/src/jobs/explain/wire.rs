@@ -43,14 +43,8 @@ impl Wires {
     /// None so far.
     pub fn new(tester: &Tester<'_>) -> Result<Self, TesterError> {
         let is_laid = Wire::lay(tester.bed, &tester.ways())?.is_some();
-        let why = match tester.surroundings().egress {
-            Some((port, what)) => {
-                format!("no wire can take the router's place, because {port} has {what}")
-            }
-            None => TesterError::NoHook.to_string(),
-        };
         Ok(Self {
-            lacking: (!is_laid).then_some(why),
+            lacking: (!is_laid).then(|| tester.surroundings().why_no_wire()),
             ..Self::default()
         })
     }
