@@ -166,8 +166,11 @@ fn a_dry_run_shows_each_variant() {
         assert!(ended.stdout.contains(wanted), "{wanted}: {ended:?}");
     }
     assert_eq!(ended.stdout.matches("3 flows").count(), 2, "{ended:?}");
+    // Without a script it is known before a bed stands.
+    assert!(!ended.stdout.contains("chosen on the bed"), "{ended:?}");
     let document = json(&run(&mut mpps(&[&words[..], &["--json"]].concat())));
     assert_eq!(document["variants"][1]["bed"]["queues"], 2);
+    assert!(document["receiver"].is_string(), "{document}");
     assert_eq!(document["variants"][1]["flags"][0], "--queues");
     let script = ["compare", "--a", "none", "--b", DOCUMENT, "--dry-run"];
     let ended = run(&mut mpps(&script));

@@ -14,6 +14,7 @@ use anyhow::{Context, Result};
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::facts;
 use mpps_lab::jobs::compare::Variant;
+use mpps_lab::tester::{ReceiverPlace, planned_place};
 use mpps_lab::traffic::Traffic;
 use serde_json::{Value, json};
 
@@ -107,6 +108,19 @@ pub(super) fn load(
     Ok(routes.into_iter().next().flatten())
 }
 
+/// Where all would receive: at the port where one does. `None`: a set-up script decides.
+fn receiver(set_ups: &[SetUp<'_>], job: &Job<'_>) -> Option<ReceiverPlace> {
+    let places = set_ups
+        .iter()
+        .map(|one| planned_place(&one.bed, one.traffic));
+    let of_both = |one: Option<ReceiverPlace>, other| match one {
+        Some(ReceiverPlace::Port) => one,
+        _ if other == Some(ReceiverPlace::Port) => other,
+        _ => one.and(other),
+    };
+    job.receiver.or_else(|| places.reduce(of_both).flatten())
+}
+
 /// Prints what would be measured.
 fn dry_run(set_ups: &[SetUp<'_>], job: &Job<'_>, output: &OutputArgs) -> Result<Exit> {
     begin::check_folder("--record", output.record.as_deref())?;
@@ -120,12 +134,13 @@ fn dry_run(set_ups: &[SetUp<'_>], job: &Job<'_>, output: &OutputArgs) -> Result<
         terminal::out(&terminal::document(json!({
             "dry_run": true,
             "job": job.name,
+            "receiver": receiver(set_ups, job).map(ReceiverPlace::name),
             "variants": variants.collect::<Value>(),
             "plan": serde_json::to_value(&job.plan)?,
         })));
         return Ok(Exit::Measured);
     }
-    let mut text = words::receiver(job.receiver) + &words::how(job);
+    let mut text = words::receiver(receiver(set_ups, job)) + &words::how(job);
     for set_up in set_ups {
         text += &format!(
             "\nvariant      {}\n{}",
