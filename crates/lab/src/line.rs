@@ -23,6 +23,9 @@ use mpps_method::interval::Interval;
 use mpps_method::{self as method, Histogram, Rate, Verdict, histogram};
 use mpps_record::{self as record, Difference, LimitedBy, Pairs, ToldBy};
 
+// Reports, which do not know the method, go by the same share.
+const _: () = assert!(record::BUSY == method::limit::BUSY);
+
 /// The word for a verdict.
 #[must_use]
 pub const fn verdict(verdict: &Verdict) -> record::Verdict {

@@ -130,5 +130,8 @@ pub use words::{
     Recovered, SeriesEnd, Stability, ToldBy, Verdict, known,
 };
 
+/// A DUT whose busiest CPU worked for less than this share of the time had time left.
+pub const BUSY: f64 = 0.95;
+
 /// Version of the lines' shape. It rises when a member changes its meaning or goes.
 pub const SCHEMA: u32 = 3;

@@ -3,7 +3,7 @@
 //! run.jsonl`.
 
 use mpps_record::{
-    Body, Claim, ForwardingLimit, LimitedBy, Line, Outcome, Phase, RunBed, RateIs, ReceiverPlace,
+    Body, Claim, ForwardingLimit, LimitedBy, Line, Outcome, Phase, RateIs, ReceiverPlace, RunBed,
     SCHEMA, Stability, TrialLine, Verdict, read_file, read_to_show, to_line,
 };
 use std::path::Path;

@@ -1,9 +1,6 @@
 //! A program of `--burn`: how long it spun, and the change of the rate that this predicts.
 
-use mpps_record::{Interval, LimitedBy, ProfileLine, ProfiledAgainst};
-
-/// A router that was busy for less had time left.
-const OVERLOADED: f64 = 0.95;
+use mpps_record::{BUSY, Interval, LimitedBy, ProfileLine, ProfiledAgainst};
 
 /// What the program did, and what the cost without it predicts. Empty without a burn.
 #[must_use]
@@ -40,7 +37,7 @@ fn predicted(line: &ProfileLine, other: &ProfiledAgainst) -> Option<String> {
     let own_ns = spins(line.burnt_ns, line.burnt_measured_ns)?;
     let more_ns = own_ns - spins(other.burnt_ns, other.burnt_measured_ns)?;
     let (own, base) = (line.loads.first()?, &other.load);
-    let is_full = [own, base].iter().all(|load| load.busy_share >= OVERLOADED);
+    let is_full = [own, base].iter().all(|load| load.busy_share >= BUSY);
     let (before_ns, measured) = (base.frame_ns.median, other.rate_change?);
     let counts = is_full && line.limited_by == Some(LimitedBy::Dut) && more_ns != 0.0;
     (counts && before_ns > 0.0 && before_ns + more_ns > 0.0).then(|| {

@@ -6,11 +6,13 @@ mod factors;
 mod file;
 mod resume;
 mod script;
+pub mod words;
 
 pub use bed::{CellBed, OVERLOAD};
 pub use check::{Ready, check};
 pub use file::Cell;
 pub use resume::{Begun, begun};
+pub use words::Checked;
 
 use crate::args::CELLS;
 use anyhow::{Context, Error, Result, bail, ensure};

@@ -4,7 +4,7 @@
 use super::begin::check_folder;
 use super::contract::CellPlan;
 use crate::args::{CampaignArgs, CampaignVerb, Cli, RunCampaignArgs, Verb, each_verb};
-use crate::campaign::{Begun, Campaign, Cell, Ready, SHIPPED, begun, check};
+use crate::campaign::{Begun, Campaign, Cell, Checked, Ready, SHIPPED, begun, check, words};
 use crate::exit::Exit;
 use crate::record::{Clock, Record, sha256};
 use crate::scratch::Scratch;
@@ -14,7 +14,6 @@ use clap::CommandFactory;
 use mpps_lab::clock::monotonic_ns;
 use mpps_lab::one_run::OnlyRun;
 use mpps_lab::{facts, interrupt, program};
-use mpps_method::Span;
 use mpps_record::{CampaignLine, CellLine, EndLine, Run, read_file};
 use mpps_report::campaign::{CampaignRun, other_answers};
 use mpps_report::{Row, headline::headline, quoted};
@@ -46,9 +45,6 @@ fn has_plot(cell: &str) -> bool {
     let verb = words.try_fold(&all, |command, word| command.find_subcommand(word));
     verb.is_some_and(|verb| verb.get_arguments().any(|one| one.get_id() == "plot"))
 }
-
-/// A cell with what it runs, or why it does not.
-type Checked<'a> = (&'a Cell, Result<Ready, String>);
 
 /// Runs the verb.
 ///
@@ -97,7 +93,7 @@ fn run_plan(args: &RunCampaignArgs) -> Result<Exit> {
     checked.retain(|(cell, _)| args.only.is_empty() || args.only.contains(cell.id.get_ref()));
     if args.dry_run {
         let folder = scratch.path("").display().to_string();
-        terminal::out(&planned(&plan, &checked, &begun, args.scripts).replace(&folder, ""));
+        terminal::out(&words::planned(&plan, &checked, &begun, args.scripts).replace(&folder, ""));
         return Ok(Exit::Measured);
     }
     let mut ready = checked.iter().flat_map(|(_, ready)| ready);
@@ -179,8 +175,11 @@ impl Running<'_> {
                     continue;
                 }
             };
-            let (left, each) = (about(open[place..].iter().copied()), words(ready.about));
-            let what = what(cell, ready);
+            let (left, each) = (
+                words::about(open[place..].iter().copied()),
+                words::time(ready.about),
+            );
+            let what = words::what(cell, ready);
             self.note(&format!("{of}: {what} (about {each}; {left} left)"));
             if let (true, Ok(Some(holder))) = (ready.on_bed, OnlyRun::other()) {
                 self.note(&format!("  waiting for another run to end: {holder}"));
@@ -352,71 +351,6 @@ fn first_sentence(run: &Run) -> String {
     let rows = Row::each(&run.results);
     let first = rows.first().map(headline);
     first.unwrap_or_else(|| other_answers(run).into_iter().next().unwrap_or_default())
-}
-
-/// What a cell does, in words.
-fn what(cell: &Cell, ready: &Ready) -> String {
-    match ready.variants[..] {
-        [] => format!("{}, {}", cell.verb(), cell.title),
-        _ => format!("comparing {}", ready.variants.join(", ")),
-    }
-}
-
-/// About how long cells take together.
-fn about<'a>(cells: impl Iterator<Item = &'a Checked<'a>>) -> String {
-    let ready = cells.flat_map(|(_, ready)| ready);
-    words(ready.fold(Span::ZERO, |sum, ready| sum.plus(ready.about)))
-}
-
-/// A time in a few characters.
-fn words(time: Span) -> String {
-    let seconds = time.as_secs_f64();
-    match seconds {
-        ..100.0 => format!("{seconds:.0} s"),
-        ..6000.0 => format!("{:.0} min", seconds / 60.0),
-        _ => format!("{:.1} h", seconds / 3600.0),
-    }
-}
-
-/// All cells in words, for `--dry-run`.
-fn planned(plan: &Campaign, cells: &[Checked<'_>], begun: &Begun, scripts: bool) -> String {
-    let fitted = |text: String| terminal::fitted(&text);
-    let mut text = fitted(format!("{}: {}\n", plan.name, plan.title));
-    let mut open = Vec::new();
-    for checked in cells {
-        let (cell, ready) = checked;
-        let title = format!("\n{}: {}", cell.id, cell.title);
-        let ready = match ready {
-            Err(why) => {
-                text += &fitted(format!("{title}\n    cannot be tested here: {why}\n"));
-                continue;
-            }
-            Ok(_) if begun.is_done(cell, true) => {
-                text += &fitted(format!("{title}\n    is measured already\n"));
-                continue;
-            }
-            Ok(ready) => ready,
-        };
-        open.push(checked);
-        let command: Vec<String> = ready.arguments.iter().map(|word| quoted(word)).collect();
-        let (command, about) = (command.join(" "), words(ready.about));
-        text += &fitted(format!("{title} (about {about})\n"));
-        text += &format!("    mpps {command}\n");
-        for line in cell.set_up_in_words() {
-            text += &fitted(format!("    {line}\n"));
-        }
-        for level in cell.recorded_factors().iter().flat_map(|factor| &factor.levels) {
-            let why = level.not_run.iter();
-            let line = why.map(|why| format!("    {} cannot be tested here: {why}\n", level.name));
-            text.extend(line.map(fitted));
-        }
-        for (path, script) in ready.scripts.iter().filter(|_| scripts) {
-            let lines = script.lines().skip(2);
-            text.extend(lines.map(|line| format!("    {}: {line}\n", path.display())));
-        }
-    }
-    let (count, all, about) = (open.len(), cells.len(), about(open.into_iter()));
-    text + &format!("\n{count} of {all} cells run, about {about}\n")
 }
 
 #[cfg(test)]

@@ -176,10 +176,10 @@ impl Measure for FibScalePlan {
 
     fn run(&self, on: UnderTest<'_>, recorder: &mut Recorder) -> Result<()> {
         let bed = on.bed()?;
-        let measured = fib_scale::measure(bed, &self.scale, &self.points, recorder);
+        let (error, left) = fib_scale::measure(bed, &self.scale, &self.points, recorder);
         // A bed of its own goes with all that is in it.
-        let not_cleared = measured.not_cleared.filter(|_| bed.is_kept());
-        first_of(ended(measured.error), ended(not_cleared))
+        let left = left.filter(|_| bed.is_kept());
+        first_of(ended(error), ended(left))
     }
 
     fn points(&self) -> &[Point] {

@@ -128,7 +128,8 @@ impl Measure for Suite {
         self.search.resolve(bed)
     }
 
-    /// A part that fails takes nothing from the others; the first error is told.
+    /// A part that fails takes nothing from the others; the first error is told. The loop is no job of the lab: each part is
+    /// the whole of another verb, and writes lines of that verb's kind.
     fn run(&self, on: UnderTest<'_>, recorder: &mut Recorder) -> Result<()> {
         let (sizes, parts) = (&self.search.measurement.sizes, &self.parts);
         let (all, mut done) = (sizes.len() * parts.len(), 0);

@@ -150,23 +150,15 @@ pub trait ScaleObserver: ResultObserver<PointLine> {
     fn counted_back(&mut self, counted: CountedBack);
 }
 
-/// How the points ended; the observer got each of them.
-#[derive(Debug)]
-pub struct Ended {
-    /// What ended the run, or else a point with one frame size.
-    pub error: Option<JobError>,
-    /// Why the last routes are still in the DUT.
-    pub not_cleared: Option<JobError>,
-}
-
 /// Measures one point after the other on the bed, and takes the routes out of it in the end. A size that fails takes no
-/// other's result away.
+/// other's result away. Returns what ended the run, or else a point with one frame size; and why the last routes are still
+/// in the DUT.
 pub fn measure(
     bed: &Bed,
     plan: &ScalePlan,
     points: &[Point],
     observer: &mut dyn ScaleObserver,
-) -> Ended {
+) -> (Option<JobError>, Option<JobError>) {
     let mut scale = Scale::new(bed, plan);
     let mut error = None;
     for &point in points {
@@ -185,10 +177,7 @@ pub fn measure(
             break;
         }
     }
-    Ended {
-        error,
-        not_cleared: scale.clear().err(),
-    }
+    (error, scale.clear().err())
 }
 
 /// A bed on which points are measured, with the routes there and the table they are of.
