@@ -7,16 +7,16 @@ use std::process::{Command, Stdio};
 
 /// Installs what building needs.
 pub fn for_building() -> Result<(), Failure> {
-    install(&Places::here().missing(&needs::BUILD))
+    install(&Places::here().missing(needs::BUILD))
 }
 
 /// Installs what building and testing need.
 pub fn everything() -> Result<(), Failure> {
     let places = Places::here();
-    let mut missing = places.missing(&needs::BUILD);
-    missing.extend(places.missing(&needs::TEST));
+    let mut missing = places.missing(needs::BUILD);
+    missing.extend(places.missing(needs::TEST));
     install(&missing)?;
-    if let Err(failure) = install(&places.missing(&needs::PAGE)) {
+    if let Err(failure) = install(&places.missing(needs::PAGE)) {
         eprintln!("xtask: {failure}; the tests in a browser will be skipped");
     }
     toolchain_components();
@@ -27,17 +27,17 @@ pub fn everything() -> Result<(), Failure> {
 /// Installs what booting another kernel needs.
 pub fn for_emulation() -> Result<(), Failure> {
     everything()?;
-    install(&Places::here().missing(&needs::EMULATION))
+    install(&Places::here().missing(needs::EMULATION))
 }
 
 /// Installs what building and packing need.
 pub fn for_packing() -> Result<(), Failure> {
     for_building()?;
-    install(&Places::here().missing(&needs::PACKING))
+    install(&Places::here().missing(needs::PACKING))
 }
 
 /// Installs these packages.
-pub fn install(missing: &[Need]) -> Result<(), Failure> {
+fn install(missing: &[Need]) -> Result<(), Failure> {
     if missing.is_empty() {
         return Ok(());
     }

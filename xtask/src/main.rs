@@ -9,7 +9,6 @@ mod install;
 mod kernel;
 mod measure;
 mod needs;
-mod oracle;
 mod privilege;
 mod programs;
 mod retry;
@@ -27,7 +26,6 @@ pub const VERBS: &str = "\
   test [--quick]         install what is missing, run every check and every test; with --quick the format, the house
                          rules and the unit tests alone: no rights, no bed, nothing installed, within a minute
   tidy                   check the house rules only
-  oracle [SEED]          write the answers that our MLRsearch is held against anew, by its authors' package (PyPI)
   kernel [debian12|debian13|debian13-amd64] [--cpus N] [--run LINE]... [-- TEST...]
                          run the tests that judge a kernel on a Debian release's own, in an emulated machine (no rates);
                          with --run a command in its shell instead, as 'mpps throughput --frame 64'
@@ -57,7 +55,6 @@ fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
         "run" => measure::run(rest),
         "test" => check::test(rest),
         "tidy" => tidy::check(),
-        "oracle" => oracle::run(rest),
         "kernel" => kernel::run(rest),
         "dist" => dist::run(rest),
         "setup" => install::everything().map(|()| ExitCode::SUCCESS),

@@ -2,123 +2,60 @@
 //! package manager: a machine that has everything is not held up, and one without Debian's tools is served too.
 use std::path::{Path, PathBuf};
 
-/// How presence is seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
-    /// A program of this name.
-    Program(&'static str),
-    /// A C header of this name.
-    Header(&'static str),
-}
-
 /// One thing needed and the Debian package that brings it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
     /// Debian's name of the package.
     pub package: &'static str,
-    /// How to see that it is there.
-    pub sign: Sign,
+    /// How to see that it is there: a C header by its `.h`, else a program.
+    pub sign: &'static str,
     /// What it is for, shown when it is installed.
     pub why: &'static str,
 }
 
-const fn need(package: &'static str, sign: Sign, why: &'static str) -> Need {
-    Need { package, sign, why }
-}
-
-/// To compile: the eBPF programs (clang), and libbpf, which the build compiles from its own sources.
-pub const BUILD: [Need; 7] = [
-    need(
-        "clang",
-        Sign::Program("clang"),
-        "compiles the eBPF programs",
-    ),
-    need(
-        "libelf-dev",
-        Sign::Header("libelf.h"),
-        "libbpf reads object files with it",
-    ),
-    need(
-        "zlib1g-dev",
-        Sign::Header("zlib.h"),
-        "libelf unpacks sections with it",
-    ),
-    need(
-        "pkg-config",
-        Sign::Program("pkg-config"),
-        "finds both of them",
-    ),
-    need("make", Sign::Program("make"), "builds libbpf"),
-    need("gcc", Sign::Program("cc"), "builds libbpf and links"),
-    need(
-        "linux-libc-dev",
-        Sign::Header("linux/bpf.h"),
-        "the kernel's own definitions",
-    ),
-];
+/// To compile: the eBPF programs (clang), and libbpf, which the build compiles from its own sources. Of each need the
+/// package, the sign of it, and what it is for.
+pub const BUILD: &str = "\
+    clang           clang        compiles the eBPF programs
+    libelf-dev      libelf.h     libbpf reads object files with it
+    zlib1g-dev      zlib.h       libelf unpacks sections with it
+    pkg-config      pkg-config   finds both of them
+    make            make         builds libbpf
+    gcc             cc           builds libbpf and links
+    linux-libc-dev  linux/bpf.h  the kernel's own definitions";
 
 /// To test: other people's tools that the privileged tests hold us against or use as --dut-setup.
-pub const TEST: [Need; 4] = [
-    need(
-        "nftables",
-        Sign::Program("nft"),
-        "firewall rules that make a router slow in tests",
-    ),
-    need(
-        "iptables",
-        Sign::Program("iptables"),
-        "hands frames to a program in a test",
-    ),
-    need(
-        "iproute2",
-        Sign::Program("ip"),
-        "a second opinion on namespaces, links and routes",
-    ),
-    need(
-        "procps",
-        Sign::Program("sysctl"),
-        "a second opinion on settings",
-    ),
-];
+pub const TEST: &str = "\
+    nftables  nft       firewall rules that make a router slow in tests
+    iptables  iptables  hands frames to a program in a test
+    iproute2  ip        a second opinion on namespaces, links and routes
+    procps    sysctl    a second opinion on settings";
 
 /// To test the report's page. Not every system has them under these names: without them these tests are skipped.
-pub const PAGE: [Need; 2] = [
-    need(
-        "chromium",
-        Sign::Program("chromium"),
-        "opens the report's page in tests",
-    ),
-    need(
-        "poppler-utils",
-        Sign::Program("pdftotext"),
-        "reads the printed page in a test",
-    ),
-];
+pub const PAGE: &str = "\
+    chromium       chromium   opens the report's page in tests
+    poppler-utils  pdftotext  reads the printed page in a test";
 
 /// To boot another kernel: `cargo xtask kernel`.
-pub const EMULATION: [Need; 3] = [
-    need(
-        "qemu-system-x86",
-        Sign::Program("qemu-system-x86_64"),
-        "emulates a machine for another kernel",
-    ),
-    need(
-        "busybox-static",
-        Sign::Program("busybox"),
-        "everything that machine has besides our programs",
-    ),
-    need("xz-utils", Sign::Program("xz"), "unpacks kernel modules"),
-];
+pub const EMULATION: &str = "\
+    qemu-system-x86  qemu-system-x86_64  emulates a machine for another kernel
+    busybox-static   busybox             everything that machine has besides our programs
+    xz-utils         xz                  unpacks kernel modules";
 
 /// To make a Debian package of it: `cargo xtask dist`.
-pub const PACKING: [Need; 2] = [
-    need(
-        "dpkg-dev",
-        Sign::Program("dpkg-shlibdeps"),
-        "finds the packages that a program depends on",
-    ),
-    need("git", Sign::Program("git"), "exports the commit"),
-];
+pub const PACKING: &str = "\
+    dpkg-dev  dpkg-shlibdeps  finds the packages that a program depends on
+    git       git             exports the commit";
+
+/// Reads such a table.
+fn needs(table: &'static str) -> impl Iterator<Item = Need> {
+    table.lines().filter_map(|line| {
+        let (package, rest) = line.trim().split_once("  ")?;
+        let (sign, why) = rest.trim().split_once("  ")?;
+        let why = why.trim();
+        Some(Need { package, sign, why })
+    })
+}
 
 /// Where programs and headers are looked for.
 pub struct Places {
@@ -142,21 +79,17 @@ impl Places {
         }
     }
 
-    fn has(&self, sign: Sign) -> bool {
-        let (folders, name) = match sign {
-            Sign::Program(name) => (&self.programs, name),
-            Sign::Header(name) => (&self.headers, name),
+    fn has(&self, sign: &str) -> bool {
+        let folders = match sign.ends_with(".h") {
+            true => &self.headers,
+            false => &self.programs,
         };
-        folders.iter().any(|folder| folder.join(name).is_file())
+        folders.iter().any(|folder| folder.join(sign).is_file())
     }
 
-    /// Those of `needs` that are not here, in their order.
-    pub fn missing(&self, needs: &[Need]) -> Vec<Need> {
-        needs
-            .iter()
-            .copied()
-            .filter(|need| !self.has(need.sign))
-            .collect()
+    /// Those of a table that are not here, in their order.
+    pub fn missing(&self, table: &'static str) -> Vec<Need> {
+        needs(table).filter(|need| !self.has(need.sign)).collect()
     }
 }
 
@@ -172,7 +105,7 @@ mod tests {
     use super::*;
 
     /// What a machine with only these files lacks.
-    fn missing_with(test: &str, files: &[&str], needs: &[Need]) -> Vec<&'static str> {
+    fn missing_with(test: &str, files: &[&str], table: &'static str) -> Vec<&'static str> {
         let base = std::env::temp_dir().join(format!("xtask-needs-{}-{test}", std::process::id()));
         for file in files {
             let path = base.join(file);
@@ -184,15 +117,21 @@ mod tests {
             programs,
             headers: vec![base.join("include")],
         };
-        let missing = places.missing(needs);
+        let missing = places.missing(table);
         let _ = std::fs::remove_dir_all(&base);
         missing.iter().map(|need| need.package).collect()
     }
 
     #[test]
     fn a_bare_machine_lacks_everything() {
-        let all = BUILD.map(|need| need.package);
-        assert_eq!(missing_with("bare", &[], &BUILD), all);
+        for (place, table) in [BUILD, TEST, PAGE, EMULATION, PACKING]
+            .into_iter()
+            .enumerate()
+        {
+            let all: Vec<&str> = needs(table).map(|need| need.package).collect();
+            assert_eq!(all.len(), table.lines().count(), "{table}");
+            assert_eq!(missing_with(&format!("bare-{place}"), &[], table), all);
+        }
     }
 
     #[test]
@@ -205,12 +144,12 @@ mod tests {
             "include/zlib.h",
             "include/linux/bpf.h",
         ];
-        assert_eq!(missing_with("some", &files, &BUILD), ["libelf-dev"]);
+        assert_eq!(missing_with("some", &files, BUILD), ["libelf-dev"]);
     }
 
     #[test]
     fn a_program_in_a_system_folder_counts() {
         let files = ["sbin/nft", "sbin/iptables", "sbin/ip", "sbin/sysctl"];
-        assert!(missing_with("sbin", &files, &TEST).is_empty());
+        assert!(missing_with("sbin", &files, TEST).is_empty());
     }
 }

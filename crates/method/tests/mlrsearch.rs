@@ -1,5 +1,5 @@
 //! Load classification, relevant bounds and Conditional Throughput against the PyPI package MLRsearch (FD.io
-//! CSIT, by the authors of RFC 9971) over 400 random trial sets. `cargo xtask oracle` writes its answers anew; with a
+//! CSIT, by the authors of RFC 9971) over 400 random trial sets. `mlrsearch/write.sh` writes its answers anew; with a
 //! seed, those to other trial sets.
 
 use mpps_method::mlr::database::Database;
@@ -7,7 +7,7 @@ use mpps_method::mlr::goal::Stage;
 use mpps_method::mlr::load::{Bound, TrialResult};
 use mpps_method::{Rate, Span};
 
-/// Made by `cargo xtask oracle`: `oracle.py 9971 400`.
+/// Made by `mlrsearch/write.sh`: `oracle.py 9971 400`.
 const ANSWERS: &str = include_str!("mlrsearch/answers.txt");
 
 fn number(word: &str) -> f64 {
