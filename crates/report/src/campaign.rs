@@ -60,7 +60,7 @@ impl<'a> CampaignRun<'a> {
         self.cells.iter().filter_map(Judged::new).collect()
     }
 
-    /// `7 of 9 cells measured, 1 disturbed, 1 not run`.
+    /// `7 of 9 cells measured, 1 undecided, 1 not run`.
     #[must_use]
     pub fn counted(&self) -> String {
         let count = |state: State| {
@@ -70,7 +70,7 @@ impl<'a> CampaignRun<'a> {
         let all = self.line.cells as usize;
         let missing = all.saturating_sub(self.cells.len());
         let others = [
-            (count(State::Disturbed), "disturbed"),
+            (count(State::Undecided), "undecided"),
             (count(State::Failed), "failed"),
             (count(State::NotRun), "not run"),
             (missing, "not reached"),

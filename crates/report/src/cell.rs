@@ -7,7 +7,8 @@ use crate::headline::{at_least_forwarded, is_bound};
 use crate::number;
 use crate::row::{Reading, Row};
 use mpps_record::{
-    CellLine, ComparisonLine, Interval, LoadLine, ProfileLine, Published, ResultLine, Run,
+    CellLine, ComparisonLine, Difference, Finding, Interval, LoadLine, ProfileLine, Published, RateIs,
+    ResultLine, Run,
 };
 
 /// A cell with its run.
@@ -43,8 +44,8 @@ pub struct Rate<'a> {
 pub enum State {
     /// It was measured.
     Measured,
-    /// The machine was too disturbed for all or some of it.
-    Disturbed,
+    /// Not all that it asks is known.
+    Undecided,
     /// Its run failed.
     Failed,
     /// It was not run.
@@ -59,7 +60,7 @@ impl<'a> MeasuredCell<'a> {
             (Some(_), _) => State::NotRun,
             // 1: an expectation was not met, or no load was without loss.
             (None, Some(0 | 1)) => State::Measured,
-            (None, Some(4)) => State::Disturbed,
+            (None, Some(4)) => State::Undecided,
             (None, _) => State::Failed,
         }
     }
@@ -73,10 +74,36 @@ impl<'a> MeasuredCell<'a> {
         match self.state() {
             State::NotRun => self.line.not_run.clone(),
             State::Measured => None,
-            State::Disturbed => Some(said(
-                "not all of it is known, most often because the machine was disturbed",
-            )),
+            State::Undecided => Some(said(&self.unknown())),
             State::Failed => Some(said("its run ended early")),
+        }
+    }
+
+    /// What its run could not tell.
+    fn unknown(&self) -> String {
+        let Some(run) = self.run else {
+            return "not all of it is known".to_owned();
+        };
+        let results = &run.results;
+        let without_rate = results.iter().filter(|line| line.rate_fps.is_none());
+        let unconfirmed =
+            (results.iter()).filter(|line| line.rate_is == Some(RateIs::Unconfirmed));
+        let of = run.comparisons.iter().flat_map(|line| &line.variants);
+        let differences: Vec<&Difference> =
+            of.filter_map(|one| one.difference.as_ref()).collect();
+        let undecided = (differences.iter()).filter(|one| one.finding == Finding::NotDecided);
+        let counted = [
+            (without_rate.count(), results.len(), "rates without loss are unknown"),
+            (unconfirmed.count(), results.len(), "rates without loss are not confirmed"),
+            (undecided.count(), differences.len(), "differences are not decided"),
+        ];
+        let told = counted.into_iter().filter(|(count, ..)| *count > 0);
+        let told: Vec<String> = told
+            .map(|(count, of, what)| format!("{count} of {of} {what}"))
+            .collect();
+        match told.is_empty() {
+            true => "not all of it is known".to_owned(),
+            false => told.join(", "),
         }
     }
 

@@ -149,7 +149,7 @@ fn a_campaign_is_one_run_of_several() {
     let (_, summary) = page.split_once("<h2>Summary</h2>").expect("a summary");
     let summary = summary.split_once("</table>").expect("its end").0;
     assert_eq!(summary.matches("<tr").count(), 3, "{summary}");
-    assert!(summary.contains("5 of 9 cells measured, 1 disturbed"));
+    assert!(summary.contains("5 of 9 cells measured, 1 undecided"));
 }
 
 fn told_as_committed(page: &str, name: &str) {

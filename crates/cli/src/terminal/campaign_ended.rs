@@ -12,7 +12,7 @@ pub fn campaign_ended(campaign: &CampaignRun<'_>) -> String {
         let why = cell.failure()?;
         let word = match cell.state() {
             State::NotRun => "not run",
-            State::Disturbed => "disturbed",
+            State::Undecided => "undecided",
             State::Measured | State::Failed => "failed",
         };
         Some([word.to_owned(), format!("{}: {why}", cell.line.cell)])
@@ -54,9 +54,9 @@ mod tests {
             assert!(line.chars().count() <= 80, "{line}");
         }
         for wanted in [
-            "5 of 9 cells measured, 1 disturbed, 2 not run, 1 not reached\n",
+            "5 of 9 cells measured, 1 undecided, 2 not run, 1 not reached\n",
             "not run    6.1.5: needs two sockets\n",
-            "disturbed  6.1.4: nothing was measured: all trials were void\n",
+            "undecided  6.1.4: nothing was measured: all trials were void\n",
             "\nholds here                 rate-not-bandwidth: 93.1 % of the greatest",
             "\ndoes not hold here         nat: -45.9 % frames/s",
             "\ncannot tell                irq-piled: nothing was measured",
