@@ -11,7 +11,7 @@ use mpps_lab::routes::Origin;
 use mpps_lab::traffic::Traffic;
 use mpps_method::FrameSpec;
 use mpps_method::destinations::{DESTINATIONS_MAX, Draw};
-use mpps_method::sweep::Axis;
+use mpps_method::sweep::{Axis, POINTS_MIN};
 use mpps_report::published::SCENARIOS;
 use mpps_tables::Table;
 
@@ -147,7 +147,7 @@ fn check_cores(bed: &BedChoice, traffic: &Traffic, steps: &[Step]) -> Result<()>
         "--sweep cores needs rings that any CPU can serve: leave out --nic"
     );
     let most = steps.iter().filter_map(|step| step.cores).max();
-    let most = most.unwrap_or(2);
+    let most = most.unwrap_or(POINTS_MIN);
     ensure!(
         traffic.flows as usize >= 8 * most,
         "--sweep cores needs flows that spread over the CPUs: give --flows {} or more",

@@ -11,7 +11,7 @@ use crate::plan::{BedChoice, SweepPlan, sweep_steps};
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Result, ensure};
-use mpps_lab::bed::Bed;
+use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::jobs::explain::IN_TURNS;
 use mpps_lab::jobs::explain::sweep::{self, SweepPlan as Swept};
 use mpps_lab::traffic::Traffic;
@@ -29,7 +29,7 @@ const POINTS: f64 = 1.6;
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
     let mut plan = SweepPlan::new(args)?;
     if let BedChoice::Own(wish) = &plan.bed {
-        check_cpus(&plan.offer.swept, wish.on_this_machine()?.cpus.dut.len())?;
+        check_cpus(&plan.offer.swept, &wish.on_this_machine()?)?;
     }
     let ipv6 = plan.offer.traffic().ipv6;
     let wanted = plan.offer.table.as_ref();
@@ -48,14 +48,23 @@ pub fn cell(args: &ExplainArgs) -> Result<CellPlan> {
     Ok((vec![on], job.lasts.unwrap_or(OVERLOAD)))
 }
 
-/// Whether so many CPUs of the router are enough: without places each count of them is a point.
-fn check_cpus(swept: &Swept, cpus: usize) -> Result<()> {
+/// Whether the router's CPUs are enough: without places each count of them is a point. Each has as many queues.
+fn check_cpus(swept: &Swept, bed: &BedPlan) -> Result<()> {
+    if swept.axis != Some(Axis::Cores) {
+        return Ok(());
+    }
+    let (cpus, queues) = (bed.cpus.dut.len(), bed.queues);
     let most = swept.steps.iter().filter_map(|step| step.cores).max();
     let needed = most.unwrap_or(POINTS_MIN);
     ensure!(
-        swept.axis != Some(Axis::Cores) || cpus >= needed,
+        cpus >= needed,
         "--sweep cores: the router has {}, and needs {needed} beside the tester's: give it more with --dut-cpus",
         number::plural(cpus, "CPU")
+    );
+    ensure!(
+        usize::from(queues) % cpus == 0,
+        "--sweep cores needs as many queues on each CPU, and {queues} do not spread evenly over {cpus}: leave out --queues, \
+         or give a multiple of {cpus}"
     );
     Ok(())
 }
@@ -99,11 +108,10 @@ impl Measure for SweepPlan {
         if swept.axis != Some(Axis::Cores) {
             return Ok(());
         }
-        let cpus = bed.plan().cpus.dut.len();
-        check_cpus(swept, cpus)?;
+        check_cpus(swept, bed.plan())?;
         let places = swept.steps.iter().any(|step| step.cores.is_some());
         if let (false, [frames, ..]) = (places, &swept.explain.offer.sizes[..]) {
-            let places: Vec<u64> = (1..=cpus as u64).collect();
+            let places: Vec<u64> = (1..=bed.plan().cpus.dut.len() as u64).collect();
             swept.steps = sweep_steps(Axis::Cores, &places, frames)?;
         }
         Ok(())

@@ -89,6 +89,15 @@ impl BedPlan {
         u32::from(self.queues).max(u32::try_from(self.cpus.dut.len()).unwrap_or(1))
     }
 
+    /// Receive queues where only the first so many of the DUT's CPUs serve them: as many for each of these as for each of
+    /// all. More queues on a CPU would cost more, and uneven ones fill one CPU first.
+    #[must_use]
+    pub fn queues_on(&self, cpus: Option<usize>) -> u16 {
+        let all = self.cpus.dut.len().max(1);
+        let queues = usize::from(self.queues) * cpus.unwrap_or(all).min(all) / all;
+        u16::try_from(queues.max(1)).unwrap_or(self.queues)
+    }
+
     /// Refuses what no bed can be.
     ///
     /// # Errors
@@ -123,5 +132,25 @@ impl BedPlan {
             ));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_cpus_have_as_many_queues_each() {
+        let plan = |queues| BedPlan {
+            queues,
+            ..BedPlan::usual(CpuSplit {
+                dut: vec![1, 2, 3, 4],
+                tester: vec![0],
+            })
+        };
+        let on = [Some(1), Some(3), Some(4), Some(9), None];
+        assert_eq!(on.map(|cpus| plan(4).queues_on(cpus)), [1, 3, 4, 4, 4]);
+        assert_eq!(on.map(|cpus| plan(8).queues_on(cpus)), [2, 6, 8, 8, 8]);
+        assert_eq!(on.map(|cpus| plan(1).queues_on(cpus)), [1; 5]);
     }
 }

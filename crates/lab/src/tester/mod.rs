@@ -248,7 +248,7 @@ fn nic_plan(bed: &Bed, traffic: &Traffic) -> NicPlan {
     let cpus = traffic.dut_cpus.unwrap_or(usize::MAX);
     NicPlan {
         front: plan.nic,
-        queues: plan.queues,
+        queues: plan.queues_on(traffic.dut_cpus),
         rx_ring: plan.rx_ring,
         rss: plan.rss,
         dut_cpus: plan.cpus.dut.iter().copied().take(cpus).collect(),

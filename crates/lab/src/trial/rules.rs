@@ -67,7 +67,8 @@ pub fn ring(bed: &Bed, traffic: &Traffic) -> u32 {
 #[must_use]
 pub fn known_ring(bed: &Bed, traffic: &Traffic) -> Option<u32> {
     let one = bed.dut().ring_frames()?;
-    Some(one.saturating_mul(filled(bed.plan().queues, traffic)))
+    let queues = bed.plan().queues_on(traffic.dut_cpus);
+    Some(one.saturating_mul(filled(queues, traffic)))
 }
 
 /// Frames that one of the DUT's receive rings holds.
