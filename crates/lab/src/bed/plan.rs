@@ -114,7 +114,7 @@ impl BedPlan {
         }
         if self.queues > 1 && self.nic != Front::Cpumap {
             return Err(BedError::BadPlan(format!(
-                "{} queues with --nic {}: a veth puts all that one CPU sends into one queue; take --nic cpumap, or one queue",
+                "{} queues with --nic {}: a veth puts all that one CPU sends into one queue; take --nic cpumap, or --queues 1",
                 self.queues,
                 self.nic.name()
             )));
