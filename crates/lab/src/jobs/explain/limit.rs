@@ -20,6 +20,8 @@ use std::collections::BTreeMap;
 const TIME_LEFT: f64 = 0.8;
 /// Reasons of drops at a port's queueing discipline begin so.
 const QDISC: &str = "QDISC_";
+/// The kernel's functions that wait for a lock that another CPU has end so.
+const WAITS: &str = "_lock_slowpath";
 /// More of a frame's time than this share in locks is told with the limit.
 const MUCH_LOCKED: f64 = 0.25;
 
@@ -156,7 +158,7 @@ fn one_of_several(evidence: &Evidence) -> Option<String> {
     ))
 }
 
-/// How much of a frame's time goes to locks, where that is much of it.
+/// How much of a frame's time goes to locks, where that is much of it, and how much of that waits for another CPU.
 fn locked(load: &ProfiledLoad, evidence: Option<&Evidence>) -> Option<String> {
     let locks = load
         .causes
@@ -165,7 +167,12 @@ fn locked(load: &ProfiledLoad, evidence: Option<&Evidence>) -> Option<String> {
     let frame_ns = load.frame_ns.median;
     let stage = evidence.and_then(|evidence| evidence.locks_in.as_ref());
     let stage = stage.map_or(String::new(), |cost| {
-        format!(", most of them in the stage {}", cost.part)
+        let waits = cost.top.iter().filter(|top| top.function.ends_with(WAITS));
+        let waited = match waits.map(|top| top.ns).sum::<f64>() {
+            ns if ns < 1.0 => String::new(),
+            ns => format!(", where {ns:.0} wait for another CPU"),
+        };
+        format!(", most of them in the stage {}{waited}", cost.part)
     });
     (locks.ns.median > MUCH_LOCKED * frame_ns).then(|| {
         format!(
@@ -175,7 +182,7 @@ fn locked(load: &ProfiledLoad, evidence: Option<&Evidence>) -> Option<String> {
     })
 }
 
-/// Frames were lost or held back while the router's CPU had time left.
+/// Frames were lost or held back, and nothing undisturbed tells why.
 fn unknown(load: &ProfiledLoad, evidence: Option<&Evidence>) -> String {
     if let Some(own) = evidence.and_then(|evidence| own_drops(load, evidence)) {
         return own;
@@ -196,9 +203,13 @@ fn unknown(load: &ProfiledLoad, evidence: Option<&Evidence>) -> String {
         Some(drops) => format!("frames were lost, most of them at the {},", drops.place),
         None => "less was forwarded than was sent".to_owned(),
     };
+    let locked = match load.busy_share >= BUSY {
+        true => locked(load, evidence).unwrap_or_default(),
+        false => String::new(),
+    };
     format!(
-        "The limit is not known: {lost} while the router's CPU was {:.0} % busy. The machine was disturbed, or a queue \
-         filled up",
+        "The limit is not known: {lost} while the router's CPU was {:.0} % busy{locked}. The machine was disturbed, or a \
+         queue filled up",
         100.0 * load.busy_share
     )
 }
@@ -311,11 +322,32 @@ mod tests {
         let cpu = "The router's CPU is the limit";
         assert_eq!(told(&full, &evidence, LimitedBy::Dut), cpu);
         let locking = saturated(0.99, 200.0);
-        evidence.locks_in = Some(cost("free", 200.0));
+        let mut locks = cost("free", 200.0);
+        evidence.locks_in = Some(locks.clone());
         assert_eq!(
             told(&locking, &evidence, LimitedBy::Dut),
             "The router's CPU is the limit, and 200 of a frame's 500 ns go to locks, most of them in the stage free"
         );
+        let names = ["_raw_spin_lock", "native_queued_spin_lock_slowpath"];
+        let tops = names.into_iter().zip([50.0, 150.0]);
+        locks.top = tops
+            .map(|(name, ns)| FunctionCost {
+                function: name.to_owned(),
+                ns,
+            })
+            .collect();
+        evidence.locks_in = Some(locks);
+        let waited = ", most of them in the stage free, where 150 wait for another CPU";
+        for (limit, behind) in [
+            (LimitedBy::Dut, ""),
+            (
+                LimitedBy::Disturbed,
+                ". The machine was disturbed, or a queue filled up",
+            ),
+        ] {
+            let told = told(&locking, &evidence, limit);
+            assert!(told.ends_with(&format!("{waited}{behind}")), "{told}");
+        }
         assert_eq!(
             told(&full, &on_cpus(&[0.31, 1.0]), LimitedBy::Dut),
             "CPU 3 is the limit, one of 2 that the router has: it was 100 % busy, and CPU 2 31 %"
