@@ -293,5 +293,18 @@ pub fn plural(count: usize, noun: &str) -> String {
     )
 }
 
+/// CPUs of rising numbers, in ranges as the kernel lists them: `CPU 2`, `CPUs 0-3,5`.
+#[must_use]
+pub fn cpus(numbers: &[usize]) -> String {
+    let ranges = numbers.chunk_by(|one, next| one + 1 == *next);
+    let range = |range: &[usize]| match range {
+        [first, .., last] => format!("{first}-{last}"),
+        one => one.iter().map(usize::to_string).collect(),
+    };
+    let list: Vec<String> = ranges.map(range).collect();
+    let noun = if numbers.len() == 1 { "CPU" } else { "CPUs" };
+    format!("{noun} {}", list.join(","))
+}
+
 #[cfg(test)]
 mod tests;

@@ -36,7 +36,6 @@ pub fn page(line: &ProfileLine, watched: &Watched, verbose: bool) -> String {
 
 /// What came, what went and what a frame cost; then the limit.
 pub(super) fn sentences(line: &ProfileLine, watched: &Watched) -> [String; 2] {
-    let named: Vec<String> = line.cpus.iter().map(usize::to_string).collect();
     let of_others = match watched.foreign_packets > watched.frames / 2 {
         true => ". No interface here counted most of these frames",
         false => "",
@@ -56,8 +55,8 @@ pub(super) fn sentences(line: &ProfileLine, watched: &Watched) -> [String; 2] {
         _ => String::new(),
     };
     let traffic = format!(
-        "CPU {} for {:.1} s: {} frames/s in{share}, {} out. {cost}.",
-        named.join(", "),
+        "{} for {:.1} s: {} frames/s in{share}, {} out. {cost}.",
+        number::cpus(&line.cpus),
         watched.time_ns as f64 / 1e9,
         rate(watched.rx_frames, watched),
         rate(watched.tx_frames, watched),
@@ -170,6 +169,24 @@ fn drops(watched: &Watched, verbose: bool) -> String {
     headed("dropped/s;at;reason;in", rows, &[1, 2, 3])
 }
 
+/// The CPUs that gave few of their samples.
+fn few_samples(watched: &Watched) -> Option<String> {
+    let came = |cpu: &WatchedCpu| {
+        let due = cpu.samples_due.filter(|&due| due >= 1.0)?;
+        Some((cpu.cpu, cpu.samples as f64 / due)).filter(|(_, came)| *came < DUE_MIN)
+    };
+    let (cpus, came): (Vec<usize>, Vec<f64>) = watched.cpus.iter().filter_map(came).unzip();
+    let least = came.into_iter().min_by(f64::total_cmp)?;
+    let (least, at_least) = (
+        number::percent(least),
+        if cpus.len() > 1 { "at least " } else { "" },
+    );
+    Some(format!(
+        "{} gave {at_least}{least} of the samples that were due: this machine gives fewer while a CPU idles.",
+        number::cpus(&cpus)
+    ))
+}
+
 /// What is below the tables: other tasks, what was lost at the CPUs, how much samples saw.
 pub(super) fn remarks(line: &ProfileLine, watched: &Watched) -> Vec<String> {
     let doubted = |lack| format!("To doubt: {lack}.");
@@ -188,16 +205,8 @@ pub(super) fn remarks(line: &ProfileLine, watched: &Watched) -> Vec<String> {
                 number::spaced(cpu.squeezed)
             ));
         }
-        let due = cpu.samples_due.filter(|&due| due >= 1.0);
-        let came = due.map_or(1.0, |due| cpu.samples as f64 / due);
-        if came < DUE_MIN {
-            told.push(format!(
-                "CPU {} gave {} of the samples that were due: this machine gives fewer while a CPU idles.",
-                cpu.cpu,
-                number::percent(came)
-            ));
-        }
     }
+    told.extend(few_samples(watched));
     if watched.foreign_packets > 0 {
         told.push(format!(
             "Among the frames are {} packets/s that no interface here counted: of other network namespaces or the loopback, or \

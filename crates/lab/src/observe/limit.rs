@@ -1,6 +1,7 @@
 //! What looks like the limit of a host at its work.
 
 use super::frames::FRAMES_MIN;
+use mpps_linux::cpu::CpuSet;
 use mpps_method::limit::BUSY;
 use mpps_record::{Watched, WatchedCpu, WatchedLink};
 
@@ -89,14 +90,18 @@ fn taken(watched: &Watched) -> Option<String> {
 
 fn full(watched: &Watched) -> Option<String> {
     let by_network = all_full(watched).filter(|cpu| !is_taken(cpu));
-    let full: Vec<String> = by_network.map(|cpu| cpu.cpu.to_string()).collect();
+    let full: CpuSet = by_network.map(|cpu| cpu.cpu).collect();
+    let are_full = match full.len() {
+        0 => return None,
+        1 => format!("CPU {full} is"),
+        _ => format!("CPUs {full} are"),
+    };
     let rest = watched.cpus.iter().filter(|cpu| has_time(cpu)).count();
     let free = match rest {
         0 => "no CPU that was watched has time left".to_owned(),
         _ => format!("{rest} of those watched has time left: spread the flows (RSS, RPS)"),
     };
-    let numbers = full.join(", ");
-    (!full.is_empty()).then(|| format!("CPU {numbers} is full of the network's work; {free}"))
+    Some(format!("{are_full} full of the network's work; {free}"))
 }
 
 fn overflowed(watched: &Watched) -> Option<String> {
@@ -236,6 +241,8 @@ mod tests {
     fn a_task_on_one_of_several_full_cpus_is_no_limit() {
         let (words, _) = limit(&[cpu(2, 0.99, 0.0), cpu(3, 0.6, 0.39)], 0);
         assert!(words.starts_with("CPU 2 is full of"), "{words}");
+        let (words, _) = limit(&[2, 3, 4].map(|number| cpu(number, 0.99, 0.0)), 0);
+        assert!(words.starts_with("CPUs 2-4 are full of"), "{words}");
     }
 
     #[test]

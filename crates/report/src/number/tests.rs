@@ -72,3 +72,9 @@ fn counts_and_shares_for_a_terminal() {
     let trimmed = [400e3, 1_311e3, 5e6].map(|fps| Known::new(fps, 0.0).trimmed());
     assert_eq!(trimmed, ["400 thousand", "1.311 million", "5 million"]);
 }
+
+#[test]
+fn cpus_are_listed_in_ranges() {
+    let lists = [&[2][..], &[0, 1], &[0, 1, 3, 5, 6, 7]].map(cpus);
+    assert_eq!(lists, ["CPU 2", "CPUs 0-1", "CPUs 0-1,3,5-7"]);
+}
