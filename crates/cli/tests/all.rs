@@ -9,6 +9,7 @@ mod campaign_plans;
 mod compare;
 #[cfg(feature = "measure")]
 mod compare_series;
+mod cores;
 mod doctor;
 mod explain;
 mod external;

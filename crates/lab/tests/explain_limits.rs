@@ -9,6 +9,7 @@ use mpps_lab::jobs::explain::{self, ExplainPlan};
 use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
 use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
+use mpps_linux::cpu;
 use mpps_method::Span;
 use mpps_record::{Drops, Evidence, LimitedBy, ProfileLine};
 use std::process::Command;
@@ -25,6 +26,11 @@ const ROUTER: &str = "router";
 /// Limits that are no place of drops.
 const TESTER: &str = "tester";
 const CPU: &str = "CPU";
+
+/// Each of these rules takes a lock, the same on all CPUs.
+const LOCKS: &str = "nft -f - <<EOF\ntable ip planted {\nchain forward {\n\
+    type filter hook forward priority 0;\n\
+    $(for n in $(seq 100); do echo 'limit rate over 1000000000/second drop'; done)\n}\n}\nEOF\n";
 
 /// The profile of a router for which this limit is planted. `None`: the machine disturbed it each time.
 fn limited(
@@ -220,9 +226,6 @@ fn a_shaper_at_the_outgoing_port_is_the_limit() {
 /// takes a lock: so slow that its ring takes what a short trial offers beyond its rate.
 #[test]
 fn one_queue_of_two_is_the_limit() {
-    const RULES: &str = "nft -f - <<EOF\ntable ip planted {\nchain forward {\n\
-        type filter hook forward priority 0;\n\
-        $(for n in $(seq 100); do echo 'limit rate over 1000000000/second drop'; done)\n}\n}\nEOF\n";
     if !support::can_run_on_two_cpus() {
         return;
     }
@@ -237,7 +240,7 @@ fn one_queue_of_two_is_the_limit() {
         ..usual
     };
     let bed = Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));
-    if !sets(&bed, RULES) {
+    if !sets(&bed, LOCKS) {
         support::skip!("nft with limits in the forward hook");
     }
     let one = format!("CPU {full} is the limit, one of 2 that the router has: it was ");
@@ -256,4 +259,53 @@ fn one_queue_of_two_is_the_limit() {
     );
     let locked = evidence(&line).locks_in.as_ref().expect("locks");
     assert_eq!(locked.part, "postrouting", "{locked:?}");
+}
+
+/// How much of a frame's time in this stage waits for a lock that another CPU has.
+fn waiting_share(line: &ProfileLine, stage: &str) -> f64 {
+    let locked = evidence(line).locks_in.as_ref().expect("locks");
+    assert_eq!(locked.part, stage, "{locked:?}");
+    let waits = |name: &str| name.ends_with("queued_spin_lock_slowpath");
+    let waits = locked.top.iter().filter(|top| waits(&top.function));
+    waits.map(|top| top.ns).fold(0.0, |sum, ns| sum + ns) / line.loads[0].frame_ns.median
+}
+
+/// One flow is on one CPU, and waits for nobody.
+#[test]
+fn a_lock_that_two_cpus_wait_for_is_told() {
+    if !support::can_run() {
+        return;
+    }
+    let online = cpu::online().expect("sysfs");
+    let three: Vec<usize> = online.iter().take(3).collect();
+    let &[tester, first, second] = &three[..] else {
+        support::skip!("3 CPUs, these are online: {online}");
+    };
+    let plan = BedPlan {
+        queues: 2,
+        cpus: CpuSplit {
+            dut: vec![first, second],
+            tester: vec![tester],
+        },
+        ..support::plan()
+    };
+    let bed = Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));
+    if !sets(&bed, LOCKS) {
+        support::skip!("nft with limits in the forward hook");
+    }
+    let shares = [1, 64].map(|flows| {
+        let traffic = Traffic {
+            flows,
+            ..support::traffic()
+        };
+        let line = explained(&bed, &traffic)?;
+        let share = waiting_share(&line, "postrouting");
+        let text = line.limit_text.as_deref().expect("a sentence");
+        println!("{flows} flows: {share:.3} of the time waits. {text}");
+        Some(share)
+    });
+    let [Some(one), Some(both)] = shares else {
+        return;
+    };
+    assert!(one < 0.01 && both > one + 0.02, "{one} and {both}");
 }

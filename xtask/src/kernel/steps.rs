@@ -19,7 +19,9 @@ type RangeOfCpus = (usize, usize);
 
 const ANY: RangeOfCpus = (1, usize::MAX);
 const TWO_OR_MORE: RangeOfCpus = (2, usize::MAX);
+const THREE_OR_MORE: RangeOfCpus = (3, usize::MAX);
 const FOUR_OR_MORE: RangeOfCpus = (4, usize::MAX);
+const FIVE_OR_MORE: RangeOfCpus = (5, usize::MAX);
 
 const fn step(
     package: &'static str,
@@ -59,9 +61,12 @@ const PROFILES: [&str; 2] = [
     "the_routers_thread_is_seen_to_forward",
 ];
 
+/// Of the limits the one that two CPUs of the router are needed for.
+const LIMITS: [&str; 1] = ["a_lock_that_two_cpus_wait_for_is_told"];
+
 /// All steps, in their order: each leans on those before it. Not among them: what depends on rates (calibrations
 /// but the planted loss of `kernel_interfaces`, loss patterns, searches), and on CPUs that never stand still (stalls).
-pub const STEPS: [Step; 23] = [
+pub const STEPS: [Step; 25] = [
     step("mpps-ebpf", "programs", ANY, &[]),
     step("mpps-linux", "netns", ANY, &[]),
     step("mpps-linux", "links", ANY, &[]),
@@ -81,6 +86,8 @@ pub const STEPS: [Step; 23] = [
     step("mpps-lab", "fib", ANY, &[]),
     step("mpps-lab", "fib_host", ANY, &[]),
     step("mpps-lab", "many_cpus", FOUR_OR_MORE, &[]),
+    step("mpps-lab", "explain_limits", THREE_OR_MORE, &LIMITS),
+    step("mpps-cli", "cores", FIVE_OR_MORE, &[]),
     step("mpps-lab", "tune_machine", ANY, &[]),
     step("mpps-lab", "tune_nics", TWO_OR_MORE, &[]),
     step("mpps-lab", "recover", ANY, &[]),
