@@ -38,6 +38,8 @@ pub struct Lengths {
     pub bursts: u32,
     /// Trials with an overload, and with each reset.
     pub recoveries: u32,
+    /// A trial with a reset, which RFC 2544 leaves open.
+    pub reset: Span,
     /// Each part of each frame size.
     pub budget: Option<Span>,
 }
@@ -49,6 +51,7 @@ pub const FULL: Lengths = Lengths {
     burst: Span::from_millis(2_000),
     bursts: 50,
     recoveries: 5,
+    reset: Span::from_millis(2_000),
     budget: None,
 };
 /// Those of `--quick`.
@@ -58,12 +61,11 @@ pub const QUICK: Lengths = Lengths {
     burst: Span::from_millis(2_000),
     bursts: 5,
     recoveries: 3,
+    reset: FULL.reset,
     budget: Some(Span::from_millis(30_000)),
 };
 /// Loads of the loss series (RFC 2544 section 26.3: 10 % at most).
 const STEP: f64 = 0.1;
-/// A trial with a reset.
-const RESET: Span = Span::from_millis(2_000);
 /// Trials of a search whose time is not limited, about.
 const SEARCH_TRIALS: u64 = 12;
 /// Set-up, overload and drain of a part take so long, about.
@@ -78,6 +80,7 @@ impl Lengths {
             trial,
             latency: trial.times(trials),
             burst: self.burst.min(trial.plus(trial)),
+            reset: self.reset.min(trial.times(5)),
             budget: budget.or(self.budget),
             ..self
         }
@@ -193,14 +196,14 @@ pub const PARTS: [Part; 6] = [
         section: "26.6",
         // It leaves length and number open.
         asked: ("", |_| false),
-        about: |lengths| lengths.about(u64::from(lengths.recoveries) * 3, RESET),
+        about: |lengths| lengths.about(u64::from(lengths.recoveries) * 3, lengths.reset),
         plan: |suite, searched| {
             let share = |found: SearchedRate| Rate::from_fps(found.rate.fps() * reset::SHARE);
             let plan = ResetPlan {
                 measurement: suite.search.measurement.clone(),
                 parts: Vec::new(),
                 rate: searched.map(share),
-                time: RESET,
+                time: suite.lengths.reset,
                 away: Away::default(),
                 trials: suite.lengths.recoveries,
             };

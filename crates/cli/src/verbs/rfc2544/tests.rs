@@ -81,6 +81,7 @@ fn shorter_trials_shorten_what_depends_on_them() {
         trial: Span::from_millis(200),
         latency: Span::from_millis(800),
         burst: Span::from_millis(400),
+        reset: Span::from_millis(1_000),
         budget: Some(Span::from_millis(5_000)),
         ..QUICK
     };
