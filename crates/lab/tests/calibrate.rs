@@ -1,5 +1,5 @@
 //! The meter finds what a separate program planted on the DUT's path, with the receiver at the tester's port. (With the
-//! receiver at the router's exit: a cost here, all else in cli's own test of `mpps calibrate`.)
+//! receiver at the router's exit: a cost and a delay here, all else in cli's own test of `mpps calibrate`.)
 
 use crate::support;
 use crate::support::printed::Printed;
@@ -39,7 +39,7 @@ fn every_planted_fault_is_found() {
 }
 
 #[test]
-fn a_cost_is_found_at_the_exit() {
+fn a_cost_and_a_delay_are_found_at_the_exit() {
     if !support::can_run() {
         return;
     }
@@ -47,7 +47,10 @@ fn a_cost_is_found_at_the_exit() {
         receiver: ReceiverPlace::Exit,
         ..support::traffic()
     };
-    assert_found(&support::bed(), &traffic, COST);
+    let bed = support::bed();
+    for fault in [COST, FaultKind::Delay { pairs: 3 }] {
+        assert_found(&bed, &traffic, fault);
+    }
 }
 
 #[test]
