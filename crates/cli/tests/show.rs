@@ -156,8 +156,8 @@ fn a_damaged_record_is_shown_as_far_as_it_can_be_read() {
         (format!("{head}\n"), "has no last line", whole),
         (format!("noise\n{text}"), "line 1: no JSON", whole),
         (
-            text.replace("\"schema\":3", "\"schema\":4"),
-            "has schema 4, newer than 3",
+            text.replace("\"schema\":4", "\"schema\":9"),
+            "has schema 9, newer than 4",
             whole,
         ),
         (

@@ -134,4 +134,4 @@ pub use words::{
 pub const BUSY: f64 = 0.95;
 
 /// Version of the lines' shape. It rises when a member changes its meaning or goes.
-pub const SCHEMA: u32 = 3;
+pub const SCHEMA: u32 = 4;

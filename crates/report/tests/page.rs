@@ -343,9 +343,9 @@ fn a_torn_record_shows_what_is_whole() {
 
 #[test]
 fn a_newer_schema_is_said_and_shown() {
-    let text = golden().replace("\"schema\":3", "\"schema\":9");
+    let text = golden().replace("\"schema\":4", "\"schema\":9");
     let page = page_of(text.as_bytes());
-    assert!(page.contains("has schema 9, newer than 3"));
+    assert!(page.contains("has schema 9, newer than 4"));
     assert!(page.contains("1.16 million without loss"));
 }
 
