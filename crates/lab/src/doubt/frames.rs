@@ -9,8 +9,9 @@ use mpps_record::doubts::NOT_ROUTED;
 const MERGED: f64 = 0.95;
 /// Frames in one packet at most (net/ipv4/udp_offload.c, UDP_GRO_CNT_MAX; TCP merges fewer of a usual size).
 const MERGED_AT_MOST: u64 = 64;
-/// So small a share of foreign frames hardly changes a rate: the kernel sends some of its own when a link comes up.
-const FOREIGN_FEW: f64 = 0.001;
+/// So small a share of foreign or unrouted frames hardly changes a rate: the kernel sends some of its own when a link comes
+/// up.
+const FEW: f64 = 0.001;
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let ring_frames = weighed.around.ring_frames;
@@ -46,7 +47,7 @@ fn foreign(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     let counts = || trials.iter().map(|(trial, _)| trial.counts());
     let frames: u64 = counts().map(|counts| counts.foreign).sum();
     // A result may stand on any one of them.
-    let many = |counts: &Counts| counts.foreign as f64 > FOREIGN_FEW * counts.received as f64;
+    let many = |counts: &Counts| counts.foreign as f64 > FEW * counts.received as f64;
     (frames > 0).then(|| Doubt {
         name: "foreign",
         weight: match counts().any(|counts| many(&counts)) {
@@ -116,13 +117,24 @@ fn queued_behind(trials: &[(Trial, Verdict)], ring_frames: u32) -> Option<Doubt>
 
 /// With the TTL or hop limit they were sent with, of those looked at.
 fn not_routed(frames: u64, looked_at: u64) -> Option<Doubt> {
+    let is_few = frames as f64 <= FEW * looked_at as f64;
+    let (name, why) = match is_few {
+        true => (
+            "few-not-routed",
+            "A router lowers it. These frames bypassed routing, as copies do. The others were routed.",
+        ),
+        false => (
+            NOT_ROUTED,
+            "A router lowers it. These frames bypassed routing, so the rate is not a router's rate.",
+        ),
+    };
     (frames > 0).then(|| Doubt {
-        name: NOT_ROUTED,
+        name,
         weight: Weight::Another(1),
         seen: format!(
             "{frames} of {looked_at} examined frames arrived with an unchanged TTL or hop limit"
         ),
-        why: "A router lowers it. These frames bypassed routing, so the rate is not a router's rate.",
+        why,
         next: "Look for redirects, bridges and tunnels in the DUT (tc filter show dev mB ingress).",
     })
 }
@@ -185,6 +197,13 @@ mod tests {
         assert_eq!(with(|counts| counts.late = 1), ["late"]);
         assert_eq!(with(|counts| counts.not_lowered = 1), ["not-routed"]);
         assert_eq!(with(|counts| counts.foreign = 1), ["foreign"]);
+    }
+
+    #[test]
+    fn a_few_frames_that_bypass_routing_are_no_rate() {
+        let name = |frames| not_routed(frames, 1_000).map(|doubt| doubt.name);
+        let names = [0, 1, 2].map(name);
+        assert_eq!(names, [None, Some("few-not-routed"), Some("not-routed")]);
     }
 
     #[test]
