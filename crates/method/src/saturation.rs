@@ -17,7 +17,7 @@ use crate::window::{WINDOWS_MIN, undisturbed};
 /// A DUT that forwards more than this share of what was sent was not overloaded. A sender that backs off loses little more.
 pub const OVERLOADED: f64 = 0.995;
 /// Windows that each trial of a pair needs in a state.
-pub const PAIR_WINDOWS_MIN: usize = 6;
+pub const PAIR_WINDOWS_MIN: usize = 4;
 /// Blocks needed for an interval over their medians. Fewer say nothing of how far trials lie apart.
 const BLOCKS_MIN: usize = 3;
 /// Other states of the machine are told if they took more than this share of the time at overload.

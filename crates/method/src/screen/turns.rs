@@ -148,7 +148,7 @@ mod tests {
         let turns = [
             vec![
                 turn(&[shared(10), whole(30)]),
-                turn(&[shared(35), whole(5)]),
+                turn(&[shared(37), whole(3)]),
             ],
             vec![
                 turn(&[shared(5), whole(35)]),
@@ -158,7 +158,7 @@ mod tests {
         let found = in_one_state(&turns, true);
         let near = |costs: &Vec<f64>| costs.iter().all(|ns| (ns - 500.0).abs() < 1e-6);
         assert!(found.costs.iter().all(near), "{found:?}");
-        assert_eq!(found.costs.concat().len(), 3, "5 windows are too few");
+        assert_eq!(found.costs.concat().len(), 3, "3 windows are too few");
         assert_eq!(
             (found.elsewhere, found.at.and_then(|at| at.work_ns)),
             (1, Some(240.0))
