@@ -7,8 +7,8 @@ use crate::headline::{at_least_forwarded, is_bound};
 use crate::number;
 use crate::row::{Reading, Row};
 use mpps_record::{
-    CellLine, ComparisonLine, Difference, Finding, Interval, LoadLine, ProfileLine, Published, RateIs,
-    ResultLine, Run,
+    CellLine, ComparisonLine, Difference, Finding, Interval, LoadLine, ProfileLine, Published,
+    RateIs, ResultLine, Run,
 };
 
 /// A cell with its run.
@@ -86,19 +86,33 @@ impl<'a> MeasuredCell<'a> {
         };
         let results = &run.results;
         let without_rate = results.iter().filter(|line| line.rate_fps.is_none());
-        let unconfirmed =
-            (results.iter()).filter(|line| line.rate_is == Some(RateIs::Unconfirmed));
-        let of = run.comparisons.iter().flat_map(|line| &line.variants);
-        let differences: Vec<&Difference> =
-            of.filter_map(|one| one.difference.as_ref()).collect();
-        let undecided = (differences.iter()).filter(|one| one.finding == Finding::NotDecided);
+        let unconfirmed = (results.iter()).filter(|line| line.rate_is == Some(RateIs::Unconfirmed));
+        // The first variant is what the others are compared with.
+        let others = (run.comparisons.iter()).flat_map(|line| line.variants.iter().skip(1));
+        let is_open = |of: &Difference| of.finding == Finding::NotDecided;
+        let others: Vec<bool> = others
+            .map(|one| one.difference.as_ref().is_none_or(is_open))
+            .collect();
+        let undecided = others.iter().filter(|is_open| **is_open);
         let counted = [
-            (without_rate.count(), results.len(), "rates without loss are unknown"),
-            (unconfirmed.count(), results.len(), "rates without loss are not confirmed"),
-            (undecided.count(), differences.len(), "differences are not decided"),
+            (
+                without_rate.count(),
+                results.len(),
+                "rates without loss are unknown",
+            ),
+            (
+                unconfirmed.count(),
+                results.len(),
+                "rates without loss are not confirmed",
+            ),
+            (
+                undecided.count(),
+                others.len(),
+                "differences are not decided",
+            ),
         ];
-        let told = counted.into_iter().filter(|(count, ..)| *count > 0);
-        let told: Vec<String> = told
+        let told: Vec<String> = (counted.into_iter())
+            .filter(|(count, ..)| *count > 0)
             .map(|(count, of, what)| format!("{count} of {of} {what}"))
             .collect();
         match told.is_empty() {

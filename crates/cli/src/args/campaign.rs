@@ -17,7 +17,7 @@ pub enum CampaignVerb {
     /// Run each cell of a plan as a run of mpps. To continue, give the same command and --record again.
     ///
     /// The whole plan is checked before the first cell runs (docs/campaign.md describes plans). Each cell is in the record
-    /// as soon as it is known. Cells that failed or are undecided are run again when the campaign goes on.
+    /// as soon as it is known. Cells that failed or had no whole answer (exit code 4) are run again when the campaign goes on.
     Run(RunCampaignArgs),
     /// List the plans that are part of mpps
     List,
