@@ -74,7 +74,7 @@ fn as_root_every_part_of_the_tester_is_tried() {
         "tracepoints",
         "stall-watch",
         "live-frames",
-        "path",
+        "port-programs",
         "front-cpumap",
         "front-napi",
         "front-softirq",

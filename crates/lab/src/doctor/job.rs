@@ -51,7 +51,7 @@ const BASE: &[Subject] = &[
 ];
 /// What the tester's usual ports need too.
 const XDP_PORTS: &[Subject] = &[Subject::NATIVE_XDP, Subject::LIVE_FRAMES];
-/// What disturbs a measurement, whatever it is.
+/// Without these a measurement says less, or is disturbed.
 const QUIET: &[Subject] = &[
     Subject::PATH,
     Subject::CPUS,
@@ -108,7 +108,7 @@ pub static JOBS: [Job; 10] = [
     job("limits --measure", &[], &[Subject::STEAL, Subject::OTHERS]),
     job(
         "throughput --port af-packet",
-        &[BASE, &[Subject::PACKET_SOCKET]],
+        &[BASE, &[Subject::PATH, Subject::PACKET_SOCKET]],
         QUIET,
     ),
     job(

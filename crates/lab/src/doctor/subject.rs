@@ -59,8 +59,8 @@ subjects! {
         "mpps has no sender that is fast enough from one core.",
         "Run the kernel that docs/kernels.md asks for, with its eBPF options.";
     /// Programs for traffic control at the router's ports.
-    PATH = "path",
-        "The receiver cannot stand at the router's exit, and no wire can take its place. The parts of a frame's cost are unknown.",
+    PATH = "port-programs",
+        "The receiver cannot stand at the router's exit, and no wire can take the router's place. The parts of a frame's cost are unknown.",
         "Load the modules sch_ingress and cls_bpf, or run a newer kernel (docs/kernels.md).";
     /// Frames come through a bed with the virtual NIC.
     CPUMAP = "front-cpumap",
