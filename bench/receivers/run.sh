@@ -8,7 +8,7 @@ out=${1:?"usage: bench/receivers/run.sh OUT_FOLDER [PAIRS]"}
 pairs=${2:-10}
 mkdir -p "$out"
 [ "$(id -u)" = 0 ] || { echo "bench/receivers: needs root" >&2; exit 2; }
-# A third of the budget is for overload; the search that follows is not the question.
+# A fifth of the budget is for overload; the search that follows is not the question.
 command=(target/release/mpps throughput --frame 64 --dut-setup bench/ndr/rules-100.sh --budget 24 --quiet --json)
 printf '%s\n' "${command[*]} --receiver exit|port --record FILE" > "$out/command.txt"
 bench/machine.sh > "$out/machine.txt"

@@ -85,7 +85,7 @@ fn queues_that_cpus_share_unevenly_are_refused() {
     let words: Vec<&str> = SWEEP.split_whitespace().collect();
     let ended = run(mpps(&words).args(["--queues", "6"]));
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    let why = "6 do not spread evenly over 4: leave out --queues, or give a multiple of 4";
+    let why = "6 do not spread evenly over 4; leave out --queues, or give a multiple of 4";
     assert!(ended.error().contains(why), "{ended:?}");
 }
 

@@ -85,7 +85,7 @@ impl Value {
 pub struct Column {
     heading: &'static str,
     value: Option<Value>,
-    /// Only on a page, or nowhere but there.
+    /// `Some(true)`: only on a page. `Some(false)`: only on a terminal and in plots.
     on_page: Option<bool>,
     gauge: Option<(&'static str, &'static str)>,
 }
@@ -121,8 +121,8 @@ units! {
     micros((u64, bool)) |(ns, known)| Value::Micros(ns, known);
 }
 
-/// The columns of a row, a line each: its unit, its heading, its value; behind an arrow its gauge's name and help, behind a
-/// comma where alone it is.
+/// A line for each column: unit, heading, value. Behind `=>` stand a gauge's name and help. `page` or `screen` limits it to
+/// that place.
 macro_rules! columns {
     ($($unit:ident $heading:literal $value:expr $(=> $name:expr, $help:expr)? $(, $on:ident)?;)*) => {
         vec![$(
@@ -198,7 +198,7 @@ impl Unsure {
     }
 }
 
-/// A row.
+/// A row. All rows of a kind have the same columns in the same order.
 #[derive(Clone, Debug)]
 pub struct TableRow {
     columns: Vec<Column>,

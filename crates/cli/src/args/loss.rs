@@ -24,7 +24,7 @@ pub struct LossArgs {
     #[arg(long, value_name = "SECONDS", value_parser = warm_up, conflicts_with = "simulate")]
     pub warm_up: Option<Span>,
     /// Time for each frame size: when it is spent, the loads offered by then are the result (30s, 2m). With --overload,
-    /// each measurement of the maximum forwarding rate takes a third of it
+    /// each measurement of the maximum forwarding rate takes a fifth of it, 6 s at most
     /// [default: as long as it takes; with --overload 30s]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Span>,

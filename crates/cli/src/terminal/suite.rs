@@ -138,6 +138,9 @@ fn left_out<L: Described>(line: &L) -> Option<String> {
     let rows = line.rows(On::Screen);
     let left: Vec<_> = rows.iter().filter_map(|row| row.unsure.as_ref()).collect();
     let (count, of, noun, last) = (left.len(), rows.len(), L::ROWS, left.last()?);
+    if let [one] = left[..] {
+        return Some(one.told());
+    }
     Some(format!(
         "{count} of {of} {noun} not measured, the last: {}",
         last.text

@@ -38,7 +38,11 @@ fn plan(args: &LossArgs) -> Result<Planned<LossPlan>> {
     if let Some(rate) = args.max_rate {
         let lowest = Rate::from_fps(rate.fps() * args.step);
         check_load("--max-rate", rate, args.time)?;
-        check_load("the lowest load", lowest, args.time)?;
+        check_load(
+            "the lowest load of --max-rate and --step",
+            lowest,
+            args.time,
+        )?;
     }
     let sending = Sending::new(&args.run.sent, &args.run.place, Some(&args.pair))?;
     let measurement = ThroughputPlan {

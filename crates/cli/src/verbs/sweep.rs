@@ -63,8 +63,8 @@ fn check_cpus(swept: &Swept, bed: &BedPlan) -> Result<()> {
     );
     ensure!(
         usize::from(queues) % cpus == 0,
-        "--sweep cores needs as many queues on each CPU, and {queues} do not spread evenly over {cpus}: leave out --queues, \
-         or give a multiple of {cpus}"
+        "--sweep cores needs the same number of queues on each CPU: {queues} do not spread evenly over {cpus}; leave out \
+         --queues, or give a multiple of {cpus}"
     );
     Ok(())
 }

@@ -89,8 +89,8 @@ impl BedPlan {
         u32::from(self.queues).max(u32::try_from(self.cpus.dut.len()).unwrap_or(1))
     }
 
-    /// Receive queues where only the first so many of the DUT's CPUs serve them: as many for each of these as for each of
-    /// all. More queues on a CPU would cost more, and uneven ones fill one CPU first.
+    /// Receive queues if only the first `cpus` CPUs of the DUT serve them. Each CPU keeps its number of queues: more queues on
+    /// a CPU would cost more, and uneven ones fill one CPU first.
     #[must_use]
     pub fn queues_on(&self, cpus: Option<usize>) -> u16 {
         let all = self.cpus.dut.len().max(1);

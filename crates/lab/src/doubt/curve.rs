@@ -38,7 +38,13 @@ fn uneven(loads: &[Load], passed: Option<Rate>) -> Option<Doubt> {
     };
     let pairs = (loads.iter()).flat_map(|low| loads.iter().map(move |high| (*low, *high)));
     let worst = (pairs.filter(is_uneven)).max_by(|one, other| more(one).total_cmp(&more(other)));
-    let seen = worst.map(|(low, high)| format!("{}; {}", told(low), told(high)));
+    let seen = worst.map(|(low, high)| {
+        format!(
+            "a lower load fared worse than a higher one: {}; {}",
+            told(low),
+            told(high)
+        )
+    });
     let below = |passed: Rate| {
         let mut lost = loads
             .iter()
@@ -87,11 +93,11 @@ mod tests {
     #[test]
     fn loads_that_met_another_router_are_named() {
         let lost = seen(&[load(2e6, 0.5), load(1.8e6, 0.6), load(1e6, 0.0)], None);
-        let wanted = "of 1.800 Mfps 60.00 % was lost and 720.0 kfps forwarded; \
+        let wanted = "a lower load fared worse than a higher one: of 1.800 Mfps 60.00 % was lost and 720.0 kfps forwarded; \
                       of 2.000 Mfps 50.00 % was lost and 1.000 Mfps forwarded";
         assert_eq!(lost.as_deref(), Some(wanted));
         let less = seen(&[load(4e6, 0.5), load(3.5e6, 0.5)], None);
-        let wanted = "of 3.500 Mfps 50.00 % was lost and 1.750 Mfps forwarded; \
+        let wanted = "a lower load fared worse than a higher one: of 3.500 Mfps 50.00 % was lost and 1.750 Mfps forwarded; \
                       of 4.000 Mfps 50.00 % was lost and 2.000 Mfps forwarded";
         assert_eq!(less.as_deref(), Some(wanted));
     }

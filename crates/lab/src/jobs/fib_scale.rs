@@ -1,8 +1,8 @@
 //! What routes and destinations cost: overload at one point after the other, each with so many routes in the DUT and
 //! so many destinations drawn from them; where asked for, the throughput job too.
 //!
-//! The figure of a point is what a frame costs the router at overload: the load is then the same at all points, as
-//! far as the tester's is, and the bed's part is taken off. Before it is measured, every destination has had its frame.
+//! The figure of a point is what a frame costs the router at overload, without the bed's part. The router's CPU is full at
+//! all points, and the load is each point's own. Before it is measured, every destination has had its frame.
 //!
 //! Route changes, where asked for, are at each point those of its own routes: a change of another prefix would add a
 //! route. After the point its routes are counted back and cleared.

@@ -119,9 +119,9 @@ fn timed(tester: &mut Tester<'_>, load: Rate, is_wire: bool) -> Result<Option<Ti
         return Ok(None);
     }
     let before = runs(tester)?;
-    let trial = trial::run_overload(tester, &Offer::new(load.min(SENDER_MAX), TIME))?;
-    let after = runs(tester)?;
+    let trial = trial::run_overload(tester, &Offer::new(load.min(SENDER_MAX), TIME));
     tester.wire = None;
+    let (trial, after) = (trial?, runs(tester)?);
     Ok(each(before, after).map(|ns| (trial, ns)))
 }
 

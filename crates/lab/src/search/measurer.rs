@@ -101,8 +101,7 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// Why no wire can take the router's place, where none can. It would not be the router's alone that it takes, or the
-    /// kernel has no hook for it.
+    /// Why no wire can take the router's place. Something else would stay in its path, or the kernel has no hook.
     pub(crate) fn why_no_wire(&self) -> String {
         let why = match &self.egress {
             Some((port, what)) => format!("{port} has {what}"),

@@ -23,7 +23,7 @@ use mpps_method::{Offer, Rate, Span, Trial};
 
 /// Frames of the first burst, which tells how fast the sender is.
 pub const FIRST_BURST: u64 = 150_000;
-/// Length of a trial at overload: some 22 windows. More windows of one trial would not narrow the result, more trials do.
+/// Length of a trial at overload: some 22 windows. More windows in a trial do not narrow the result; more trials do.
 pub(crate) const TRIAL: Span = Span::from_millis(200);
 /// Fewest rounds, unless the time is up. Over fewer blocks the interval is their range.
 const ROUNDS_MIN: u32 = 4;

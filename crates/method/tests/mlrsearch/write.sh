@@ -6,5 +6,6 @@ cd "$(dirname "$0")"
 venv=../../../../target/mlrsearch-venv
 python3 -m venv "$venv"
 "$venv/bin/pip" install --quiet MLRsearch==1.2.1
-"$venv/bin/python" oracle.py "${1:-9971}" 400 > answers.txt
+"$venv/bin/python" oracle.py "${1:-9971}" 400 > "$venv/answers.txt"
+mv "$venv/answers.txt" answers.txt
 cargo test --package mpps-method --test all mlrsearch::

@@ -200,14 +200,14 @@ pub struct Plots {
     pub of: &'static [(&'static str, &'static str)],
     /// How to read them.
     pub note: &'static str,
-    /// Where rates equal `x`, by this name.
+    /// The name of a line where y equals x; none without.
     pub all: Option<&'static str>,
     /// Of each series.
     pub kind: Kind,
 }
 
 impl Plots {
-    /// None, and of others what is not said.
+    /// No plots; other kinds take from it what they do not set.
     pub const NONE: Self = Self {
         x: "",
         of: &[],

@@ -159,7 +159,7 @@ fn a_load_that_cannot_be_offered_is_named() {
     };
     line.loads.push(instead);
     let text = suite(&run, "", false);
-    let wanted = "- 64 B latency: 1 of 2 paths not measured, the last: the tester could not offer this load, \
+    let wanted = "- 64 B latency: 100 %: the tester could not offer this load, \
                   1.38M frames/s; 1.20M was offered instead\n";
     assert!(text.contains(wanted), "{text}");
     // The time is that at the lower load.
@@ -206,7 +206,7 @@ fn what_may_be_misread_is_explained() {
         "    8 200  no overload\n",
         "max burst: the bed's own ring of 4 096 frames took it, not the router's\n",
         "no overload: at 110 % of that rate no frame was lost",
-        "- 64 B recovery: 1 of 2 trials not measured, the last: void: disturbed\n",
+        "- 64 B recovery: trial 1: void: disturbed\n",
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }

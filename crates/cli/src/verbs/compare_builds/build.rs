@@ -19,7 +19,7 @@ use std::process::{Command, Stdio};
 
 /// How each load is offered: as long as a trial of a comparison on beds that stand, and without trials through a wire,
 /// which no comparison of builds uses.
-const TRIALS: [&str; 5] = ["--time=350ms", "--no-wire", "--share", "--quiet", "--json"];
+const TRIALS: [&str; 5] = ["--time=200ms", "--no-wire", "--share", "--quiet", "--json"];
 
 /// One build under way.
 pub(super) struct Build<'a> {

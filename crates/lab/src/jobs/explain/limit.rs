@@ -170,7 +170,7 @@ fn locked(load: &ProfiledLoad, evidence: Option<&Evidence>) -> Option<String> {
         let waits = cost.top.iter().filter(|top| top.function.ends_with(WAITS));
         let waited = match waits.map(|top| top.ns).sum::<f64>() {
             ns if ns < 1.0 => String::new(),
-            ns => format!(", where {ns:.0} wait for another CPU"),
+            ns => format!(", where {ns:.0} ns are a wait for another CPU"),
         };
         format!(", most of them in the stage {}{waited}", cost.part)
     });
@@ -337,7 +337,7 @@ mod tests {
             })
             .collect();
         evidence.locks_in = Some(locks);
-        let waited = ", most of them in the stage free, where 150 wait for another CPU";
+        let waited = ", most of them in the stage free, where 150 ns are a wait for another CPU";
         for (limit, behind) in [
             (LimitedBy::Dut, ""),
             (
