@@ -315,3 +315,52 @@ fn load_rate(line: &LoadLine) -> Rate<'_> {
         ..Rate::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::Variant;
+
+    #[test]
+    fn a_cell_that_is_not_decided_says_what_it_lacks() {
+        let result = |rate_fps, rate_is| ResultLine {
+            rate_fps,
+            rate_is,
+            ..ResultLine::default()
+        };
+        let variant = |finding: Option<Finding>| Variant {
+            difference: finding.map(|finding| Difference {
+                finding,
+                ..Difference::default()
+            }),
+            ..Variant::default()
+        };
+        let compared = [
+            None,
+            None,
+            Some(Finding::NotDecided),
+            Some(Finding::Different),
+        ];
+        let run = Run {
+            results: vec![
+                result(None, None),
+                result(Some(1), Some(RateIs::Unconfirmed)),
+                result(Some(1), Some(RateIs::Equal)),
+            ],
+            comparisons: vec![ComparisonLine {
+                variants: compared.map(variant).into(),
+                ..ComparisonLine::default()
+            }],
+            ..Run::default()
+        };
+        let line = CellLine {
+            exit_code: Some(4),
+            ..CellLine::default()
+        };
+        let failure = |run| MeasuredCell { line: &line, run }.failure();
+        let wanted = "1 of 3 rates without loss are unknown, 1 of 3 rates without loss are not confirmed, \
+                      2 of 3 differences are not decided";
+        assert_eq!(failure(Some(&run)).as_deref(), Some(wanted));
+        assert_eq!(failure(None).as_deref(), Some("not all of it is known"));
+    }
+}
