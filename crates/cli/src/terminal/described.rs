@@ -1,4 +1,4 @@
-//! Kinds of lines that their description in `mpps_report` says whole: a title, and for each line a sentence and a table.
+//! Results of kinds whose description in `mpps_report` says all of their text.
 
 use super::columns;
 use super::doubts::Doubted;
