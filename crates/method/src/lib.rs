@@ -111,4 +111,4 @@ pub use verdict::{Rules, Verdict};
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
-pub const METHOD_VERSION: u32 = 32;
+pub const METHOD_VERSION: u32 = 33;

@@ -246,7 +246,8 @@ impl Saturation {
     }
 
     /// From the windows in this state of those blocks that have enough of them; from all where none has.
-    fn at(blocks: &[Block], state: MachineState) -> Option<Self> {
+    #[must_use]
+    pub fn at(blocks: &[Block], state: MachineState) -> Option<Self> {
         let there = |block: &&Block| state.is_state_of(&block.windows);
         let here: Vec<Block> = (blocks.iter().filter(there))
             .filter_map(|block| block.at(&state))

@@ -158,6 +158,10 @@ pub struct Overload {
     /// The forwarding rate at maximum offered load (RFC 2285 3.6.2), and that load. Missing: not measured, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<LoadAboveRate>,
+    /// The highest rate forwarded at overload, where the search's trials forwarded more: then the maximum is theirs. Missing
+    /// else, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_overload: Option<LoadAboveRate>,
     /// What keeps the router from forwarding more.
     pub max_forwarding_limited_by: Option<ForwardingLimit>,
     /// Undisturbed windows that it stands on.

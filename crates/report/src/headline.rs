@@ -17,11 +17,11 @@ const SAME: f64 = 0.97;
 #[must_use]
 pub fn headline(row: &Row<'_>) -> String {
     let cost = row.overload.cost.as_ref().map(|cost| {
-        let bed = median(&cost.bed_ns).plain();
-        format!(
-            " A frame costs the router {}, the bed {bed}.",
-            router_part(row, cost)
-        )
+        let (router, bed) = (router_part(row, cost), median(&cost.bed_ns).plain());
+        match row.overload.at_overload {
+            Some(_) => format!(" At overload a frame costs the router {router}, the bed {bed}."),
+            None => format!(" A frame costs the router {router}, the bed {bed}."),
+        }
     });
     format!("{}: {}{}", row.name, answer(row), cost.unwrap_or_default())
 }
@@ -89,8 +89,13 @@ fn unconfirmed(row: &ResultLine) -> Option<u64> {
     }
 }
 
-/// What the router forwarded at overload, where that is clearly less than a load that passed.
+/// What the router forwarded at overload, where that is clearly less than at another load.
 fn fell(row: &Row<'_>) -> Option<String> {
+    if let Some((overload, maximum)) = slower_at_overload(&row.overload) {
+        let is_less = (overload.high as f64) < SAME * maximum.median as f64;
+        let (known, ..) = forwarding_range(overload);
+        return is_less.then(|| format!("only {} at overload", known.in_words()));
+    }
     let (passed, overload) = (surpassed(row)?, row.overload.max_forwarding_fps?);
     let is_routers = matches!(
         row.overload.max_forwarding_limited_by,
@@ -100,6 +105,12 @@ fn fell(row: &Row<'_>) -> Option<String> {
     let is_less = (overload.high as f64) < SAME * passed as f64 && !has_moved(row);
     let (known, ..) = forwarding_range(overload);
     (is_routers && is_less).then(|| format!("only {} at overload", known.in_words()))
+}
+
+/// What the router forwarded at overload, and the maximum, where that is of the search's trials.
+fn slower_at_overload(overload: &Overload) -> Option<(Interval<u64>, Interval<u64>)> {
+    let at = overload.at_overload.as_ref()?;
+    Some((at.forwarding_fps, overload.max_forwarding_fps?))
 }
 
 /// Whether overload and the load that passed were measured in two states of the machine.

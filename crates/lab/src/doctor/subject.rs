@@ -112,7 +112,7 @@ subjects! {
         "Run it when the host is quieter. A larger --rx-ring holds the frames of short stalls.";
     /// What other programs take.
     OTHERS = "other-programs",
-        "They take CPU time and cache from tester and DUT. A trial is void if they took over half of it, or 2 % in short turns.",
+        "They take CPU time and cache from tester and DUT. A trial is void if they took over half of it, or 5 % in short turns.",
         "End them, or keep them off the bed's CPUs.";
     /// Dead runs.
     LEFTOVERS = "leftovers",

@@ -89,7 +89,15 @@ pub(super) fn limited_by(
             limited_by: LimitedBy::Dut,
             lossy: Some(failed),
             ..
-        } => who_lost(around.cpus_shared, saturated, trials, failed),
+        } => match who_lost(around.cpus_shared, saturated, trials, failed) {
+            LimitedBy::Dut
+                if why_lost.is_some_and(WhyLost::is_testers)
+                    && !is_the_maximum(saturated, trials, failed) =>
+            {
+                LimitedBy::Pause
+            }
+            limit => limit,
+        },
         // Below the highest load that the user allows, the tester could do no more.
         Outcome::Found {
             limited_by: LimitedBy::Tester,
@@ -179,7 +187,7 @@ pub(super) fn is_the_maximum(
     trials: &[(Trial, Verdict)],
     failed: Rate,
 ) -> bool {
-    let Some(maximum) = saturated.maximum() else {
+    let Some(maximum) = saturated.at_overload() else {
         return false;
     };
     let Interval { low, middle, .. } = maximum.forwarding;

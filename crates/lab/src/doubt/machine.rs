@@ -13,6 +13,8 @@ use mpps_record::doubts::{DISTANCE_CHANGED, EXIT_UNTIMED, LOST_DISTURBED};
 
 /// Steal above this share can move a result (the quiet machine's bound).
 const STEAL_SHARE: f64 = 0.005;
+/// Other programs that have more of a CPU in short turns can move a result.
+pub(super) const OTHERS_SHARE: f64 = 0.02;
 /// More of the time at overload than this in other states is told.
 const OTHER_STATE_SHARE: f64 = 0.1;
 /// Trials that were disturbed for more than this share may not stand for the rest.
@@ -32,7 +34,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     if let Outcome::Found { lossless, .. } = searched.result.outcome {
         doubts.extend(lost_disturbed(&searched.trials, lossless));
     }
-    let maximum = weighed.saturated.maximum();
+    let maximum = weighed.saturated.at_overload();
     let evidence = searched.evidence.as_ref().and_then(At::mostly);
     doubts.extend(distance_changed(
         maximum.and_then(Saturation::state),
@@ -58,6 +60,7 @@ pub(crate) fn trial_doubts<'a>(
     let doubts = [
         slowed(all.into_iter().map(|(trial, _)| trial)),
         steal(trials),
+        others(trials),
         cpu_shared(around),
         core_shared(around),
     ];
@@ -89,6 +92,28 @@ fn steal(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
             share * 100.0
         ),
         why: "The DUT had less CPU time than on a machine of its own.",
+        next: QUIETER,
+    })
+}
+
+/// In trials that count. Longer turns are disturbances, which are left out.
+fn others(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let counting = trials.iter().filter(|(_, verdict)| verdict.counts());
+    let each = counting.flat_map(|(trial, _)| {
+        let share = |tasks| (trial.share_in_short_turns(tasks), *tasks);
+        trial.other_tasks.iter().map(share)
+    });
+    let (share, tasks) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (share > OTHERS_SHARE).then(|| Doubt {
+        name: "other-programs",
+        weight: Weight::Shifted(7),
+        seen: format!(
+            "other programs ({}) had {:.1} % of CPU {} in short turns during a trial",
+            tasks.culprit,
+            share * 100.0,
+            tasks.cpu
+        ),
+        why: "The router or the tester had less CPU time than on a machine of its own.",
         next: QUIETER,
     })
 }

@@ -25,7 +25,7 @@ const BELOW_MEDIAN: f64 = 0.95;
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let (saturated, searched) = (weighed.saturated, weighed.searched);
-    let maximum = saturated.maximum();
+    let (maximum, overload) = (saturated.maximum(), saturated.at_overload());
     let evidence = searched.evidence.as_ref().and_then(At::mostly);
     let above = match (searched.result.outcome, maximum) {
         (Outcome::Found { lossless, .. }, Some(maximum)) => {
@@ -37,10 +37,10 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         slower_later(weighed),
         dropped_inside(saturated),
         above,
-        maximum.and_then(|maximum| below_median(maximum, saturated.mean_fps?)),
+        overload.and_then(|overload| below_median(overload, saturated.mean_fps?)),
         maximum.and_then(few_overloads),
         load_dependent(saturated),
-        maximum.and_then(|maximum| cost_apart(maximum, saturated.withheld_ns?)),
+        overload.and_then(|overload| cost_apart(overload, saturated.withheld_ns?)),
     ];
     doubts.into_iter().flatten().collect()
 }
@@ -55,7 +55,7 @@ fn slower_later(weighed: &Weighed<'_>) -> Option<Doubt> {
     else {
         return None;
     };
-    let maximum = weighed.saturated.maximum()?;
+    let maximum = weighed.saturated.at_overload()?;
     let trial = lossy_at(&weighed.searched.trials, failed)?;
     let busy = trial.busiest_share()?;
     let forwarded = trial.forwarding_rate()?;
@@ -90,13 +90,16 @@ fn dropped_inside(saturated: &Saturated) -> Option<Doubt> {
     })
 }
 
-/// The router forwards more at the highest load than at the lower overload, in one state of the machine.
+/// The router forwards more at the highest load than at the lower overload and in the search, in one state of the machine.
 fn load_dependent(saturated: &Saturated) -> Option<Doubt> {
     let most = saturated.at_most.as_ref()?;
     let little = saturated.at_little_more.as_ref()?;
     let is_one_state = At::may_be_same(most.state(), little.state());
+    let is_more =
+        |other: &Saturation| most.forwarding.middle > LOADS_APART * other.forwarding.middle;
     let is_apart = most.forwarding.low > little.forwarding.high
-        && most.forwarding.middle > LOADS_APART * little.forwarding.middle;
+        && is_more(little)
+        && saturated.at_search.as_ref().is_none_or(is_more);
     let at = |found: &Saturation| {
         let [forwarded, offered] = [found.forwarding, found.offered];
         let [forwarded, offered] = [forwarded, offered].map(|of| Rate::from_fps(of.middle));
@@ -108,7 +111,7 @@ fn load_dependent(saturated: &Saturated) -> Option<Doubt> {
         name: "load-dependent",
         weight: Weight::Unsure(2),
         seen: format!("the router forwarded {}, but {}", at(most), at(little)),
-        why: "A frame costs less at the highest load. The maximum forwarding rate and the cost of a frame hold for that load alone.",
+        why: "At the lower load the sender pauses after a refusal, or keeps a pace, and a frame costs the router more. The maximum forwarding rate and the cost of a frame hold for the highest load alone.",
         next: "Use the rate without loss for lower loads. mpps loss shows what is forwarded at each load.",
     })
 }

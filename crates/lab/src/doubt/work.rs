@@ -1,7 +1,8 @@
 //! Doubts about other work: tasks that ran beside the forwarding, and work on frames that no busy time counts.
 
+use super::machine::OTHERS_SHARE;
 use super::{Doubt, Weight};
-use mpps_method::{ChangesMade, CpuTasks, CpuWork, Rules, Span, Trial, Verdict};
+use mpps_method::{ChangesMade, CpuTasks, CpuWork, Span, Trial, Verdict};
 use mpps_record::doubts::{BUSY_UNCOUNTED, WORK_ELSEWHERE};
 use std::collections::BTreeMap;
 
@@ -28,12 +29,11 @@ pub fn work_doubts(trials: &[(Trial, Verdict)], cpus_shared: bool) -> Vec<Doubt>
 
 /// The longest stretch, where it is over 2 ms or the router's tasks had that CPU for over 2 % of the trial.
 fn router_tasks(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
-    let others_max = Rules::default().others_max;
     let long_ones = |(trial, _): &(Trial, Verdict)| {
         let length = trial.duration;
         let is_long = move |tasks: &CpuTasks| {
             let share = tasks.total.as_nanos() as f64 / length.as_nanos().max(1) as f64;
-            tasks.longest > LONG || share > others_max
+            tasks.longest > LONG || share > OTHERS_SHARE
         };
         let tasks = trial.dut_tasks.iter().copied().filter(is_long);
         tasks.map(move |tasks| (tasks, length)).collect::<Vec<_>>()

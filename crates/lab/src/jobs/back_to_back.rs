@@ -61,7 +61,7 @@ fn search_size(
         trials,
     } = at;
     let around = measurer.surroundings();
-    let forwarding = (saturated.maximum()).map(|most| Rate::from_fps(most.forwarding.middle));
+    let forwarding = (saturated.at_overload()).map(|most| Rate::from_fps(most.forwarding.middle));
     line.receiver = around.receiver.map(Into::into);
     line.max_forwarding_fps = forwarding.map(whole_fps);
     let own = !around.closed && around.simulated.is_none();

@@ -151,7 +151,7 @@ pub(super) fn search_maximum(
 ) -> Result<SearchedRate, JobError> {
     let (tester, saturated) = saturate(bed, plan, frames, |_| Ok(()), trials)?;
     let void = trials.void();
-    let most = saturated.maximum();
+    let most = saturated.at_overload();
     let most = most.ok_or(JobError::AllVoid { trials: void })?;
     Ok(SearchedRate {
         rate: Rate::from_fps(most.forwarding.middle),

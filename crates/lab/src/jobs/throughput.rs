@@ -266,7 +266,7 @@ pub(super) fn find(
     let line = measurer.surroundings().line_rate;
     let range = (plan.minimum, link::highest(highest, line));
     let mut search = (plan.search).begin(range.0, range.1, start(&saturated))?;
-    let state = saturated.maximum().and_then(Saturation::state);
+    let state = saturated.at_overload().and_then(Saturation::state);
     let found = search::run(
         measurer,
         search.as_mut(),
@@ -276,14 +276,17 @@ pub(super) fn find(
         trials,
     )?;
     let allowed = doubt::highest_allowed(plan.maximum, ceiling, &plan.search);
-    let weigh = |searched| doubt::weigh(measurer, &saturated, &gated, searched, allowed);
+    let weigh = |searched: search::Searched| {
+        let saturated = saturated.with_search(&searched.trials);
+        doubt::weigh(measurer, &saturated, &gated, searched, allowed)
+    };
     Ok(found.into_iter().map(weigh).collect())
 }
 
 /// The load at which the search begins is the maximum forwarding rate, if the DUT limits it. It is a lower rate in other
 /// states of the machine if these had much of the time: a trial often meets several.
 fn start(saturated: &Saturated) -> Option<Rate> {
-    let maximum = saturated.maximum().filter(|_| saturated.overloaded)?;
+    let maximum = saturated.at_overload().filter(|_| saturated.overloaded)?;
     let middle = maximum.forwarding.middle;
     let elsewhere = maximum.rate_in_other_states().unwrap_or(middle);
     Some(Rate::from_fps(middle.min(elsewhere)))

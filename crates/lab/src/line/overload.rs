@@ -12,7 +12,8 @@ pub(super) fn overload(
     limit: Option<ForwardingLimit>,
     is_simulated: bool,
 ) -> Overload {
-    let (maximum, program) = (saturated.maximum(), saturated.exit_program);
+    let (maximum, overload) = (saturated.maximum(), saturated.at_overload());
+    let program = saturated.exit_program;
     let forwarding = |found: &Saturation| match is_simulated {
         true => found.forwarding,
         false => found.forwarding.widen_to_runs(),
@@ -22,29 +23,30 @@ pub(super) fn overload(
         offered_fps: maximum.map(|found| rates(found.offered).median),
         max_forwarding_busy_share: maximum.and_then(|found| found.busy),
         at_most: saturated.at_most.as_ref().map(load_above),
+        at_overload: saturated.surpassed().map(load_above),
         max_forwarding_limited_by: limit.map(Into::into),
         windows: maximum.map(|found| found.windows),
         disturbed_windows: maximum.map(|found| found.disturbed),
         max_forwarding_only_disturbed: maximum.map(|found| found.only_disturbed),
         max_forwarding_cpu_distance_ns: maximum.and_then(|found| found.distance_ns),
         max_forwarding_work_ns: maximum.and_then(|found| found.work_ns),
-        other_state_windows: maximum.map(|found| found.other_state),
-        other_state_fps: maximum
+        other_state_windows: overload.map(|found| found.other_state),
+        other_state_fps: overload
             .and_then(|found| found.other_state_fps)
             .map(|fps| fps as u64),
-        other_states: maximum.and_then(other_states),
+        other_states: overload.and_then(other_states),
         max_forwarding_trials: maximum.map(|found| found.trials),
-        elsewhere_trials: maximum.map(|found| found.elsewhere),
+        elsewhere_trials: overload.map(|found| found.elsewhere),
         cost: saturated.cost.as_ref().map(frame_cost),
         exit_program_ns: program.map(|program| tenths(program.router_ns)),
         exit_program_more_ns: program.map(|program| cost(program.more_ns)),
     }
 }
 
-fn other_states(maximum: &Saturation) -> Option<OtherStates> {
+fn other_states(overload: &Saturation) -> Option<OtherStates> {
     Some(OtherStates {
-        share: maximum.other_state_share,
-        forwarding_fps: maximum.rate_in_other_states()? as u64,
+        share: overload.other_state_share,
+        forwarding_fps: overload.rate_in_other_states()? as u64,
     })
 }
 

@@ -19,7 +19,7 @@ use mpps_method::saturation::{
 };
 use mpps_method::simulate::Properties;
 use mpps_method::turns::TurnOrder;
-use mpps_method::{Offer, Rate, Span, Trial};
+use mpps_method::{Offer, Rate, Span, Trial, Verdict};
 
 /// Frames of the first burst, which tells how fast the sender is.
 pub const FIRST_BURST: u64 = 150_000;
@@ -52,6 +52,9 @@ pub struct Saturated {
     pub at_most: Option<Saturation>,
     /// At the lower overload: the sender backs off, or offers little more than the DUT forwards.
     pub at_little_more: Option<Saturation>,
+    /// In the search's trials that lost frames while the DUT's CPU had no time left. Fewer frames are lost there than at
+    /// overload, so a loss slows the router less. `None`: too few such trials were in the state of overload.
+    pub at_search: Option<Saturation>,
     /// The cost of a frame: the bed's part and the router's. `None`: no wire can be laid, too few trials tell, or
     /// the rate contradicts them.
     pub cost: Option<FrameCost>,
@@ -72,9 +75,51 @@ pub struct Saturated {
 }
 
 impl Saturated {
-    /// The maximum forwarding rate (RFC 2285 3.6.3): the highest at any load measured here.
+    /// The maximum forwarding rate (RFC 2285 3.6.3): the highest at any load, the search's included.
     #[must_use]
     pub fn maximum(&self) -> Option<&Saturation> {
+        let (overload, searched) = (self.at_overload(), self.at_search.as_ref());
+        let is_more = |searched: &&Saturation| {
+            overload.is_none_or(|found| searched.forwarding.middle > found.forwarding.middle)
+        };
+        searched.filter(is_more).or(overload)
+    }
+
+    /// What it forwarded at overload, where that is less than in the search.
+    #[must_use]
+    pub fn surpassed(&self) -> Option<&Saturation> {
+        self.at_overload()
+            .filter(|found| self.maximum() != Some(found))
+    }
+
+    /// The same with what a search's trials forwarded.
+    #[must_use]
+    pub fn with_search(&self, trials: &[(Trial, Verdict)]) -> Self {
+        // Without windows a trial's frames are also those that its ring held at the end.
+        let is_lossy = |(trial, verdict): &&(Trial, Verdict)| {
+            matches!(verdict, Verdict::Lossy { .. }) && !trial.windows.is_empty()
+        };
+        let lossy = trials.iter().filter(is_lossy);
+        let full = lossy.map(|(trial, _)| block(trial.clone()));
+        let full: Vec<Block> = full.filter(Block::is_saturated).collect();
+        let overload = self.at_overload();
+        let found = match overload.and_then(|found| found.in_state) {
+            Some(state) => Saturation::at(&full, state),
+            None => Saturation::from_blocks(&full),
+        };
+        let is_alike = |found: &Saturation| {
+            let is_one_state = overload.is_none_or(|overload| found.in_state == overload.in_state);
+            is_one_state && !found.has_few_trials() && !found.only_disturbed
+        };
+        Self {
+            at_search: found.filter(is_alike),
+            ..self.clone()
+        }
+    }
+
+    /// The highest rate forwarded at overload.
+    #[must_use]
+    pub fn at_overload(&self) -> Option<&Saturation> {
         // Where nobody timed the windows, loads are compared at the same distance only: fewer trials tell of it.
         let most_ns = self.at_most.as_ref().and_then(|most| most.distance_ns);
         let little = self.at_little_more.as_ref().filter(|little| {
@@ -99,7 +144,7 @@ impl Saturated {
     /// The same rate, unless it stands on disturbed windows alone.
     #[must_use]
     pub fn undisturbed_maximum(&self) -> Option<Rate> {
-        let undisturbed = self.maximum().filter(|most| !most.only_disturbed);
+        let undisturbed = self.at_overload().filter(|most| !most.only_disturbed);
         undisturbed.map(|most| Rate::from_fps(most.forwarding.middle))
     }
 
@@ -159,7 +204,7 @@ impl Series {
 /// At a higher load each frame costs more, with a wire as well: losses take time. In five runs on a Xeon the router's parts of
 /// both loads were 14 ns less to 19 ns more apart, and the bed's 28 to 81 ns.
 fn cost(found: &Saturated, mut pairs: [(&Series, &Series); 2]) -> Option<FrameCost> {
-    let maximum = found.maximum();
+    let maximum = found.at_overload();
     if maximum == found.at_most.as_ref() {
         pairs.reverse();
     }
@@ -264,7 +309,7 @@ pub fn measure(
     for round in 0..ROUNDS_MAX {
         let by_now = loads(&most, &little);
         let narrow = by_now
-            .maximum()
+            .at_overload()
             .is_some_and(|found| is_narrow(&found.forwarding));
         if round >= ROUNDS_FEWEST && (monotonic_ns() > end_ns || (round >= ROUNDS_MIN && narrow)) {
             break;
@@ -318,7 +363,7 @@ fn conclude(
     let [(little, wire_little), (most, wire)] = pairs;
     let found = loads(most, little);
     let cost = cost(&found, pairs);
-    let (cost, withheld_ns) = withhold(cost, found.maximum());
+    let (cost, withheld_ns) = withhold(cost, found.at_overload());
     let carried = wire
         .saturation()
         .map(|found| Rate::from_fps(found.forwarding.middle));
@@ -330,7 +375,7 @@ fn conclude(
         ReceiverPlace::Port => carried.or(offered),
     };
     let exit_program = match cost {
-        Some(_) => time_exit(tester, found.maximum(), carried)?,
+        Some(_) => time_exit(tester, found.at_overload(), carried)?,
         // Without a cost it is of no use.
         None => None,
     };
@@ -354,12 +399,12 @@ fn loads(most: &Series, little: &Series) -> Saturated {
         at_little_more,
         ..Saturated::default()
     };
-    let of_maximum = match found.maximum() == found.at_most.as_ref() {
+    let of_maximum = match found.at_overload() == found.at_most.as_ref() {
         true => most,
         false => little,
     };
     Saturated {
-        mean_fps: of_maximum.mean_fps(found.maximum().and_then(|found| found.in_state)),
+        mean_fps: of_maximum.mean_fps(found.at_overload().and_then(|found| found.in_state)),
         lost_inside_share: most.lost_inside_share().max(little.lost_inside_share()),
         ..found
     }
@@ -443,6 +488,7 @@ pub fn simulate(router: &Properties) -> Saturated {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_method::CpuBusy;
 
     /// What was forwarded with the CPUs so far apart.
     fn forwarded(fps: f64, distance_ns: Option<f64>) -> Saturation {
@@ -461,7 +507,7 @@ mod tests {
             at_little_more: little,
             ..Saturated::default()
         };
-        saturated.maximum().map(|found| found.forwarding.middle)
+        saturated.at_overload().map(|found| found.forwarding.middle)
     }
 
     #[test]
@@ -512,6 +558,59 @@ mod tests {
         assert!(with(|_| ()).is_slower_at_most());
         assert!(!with(|most| most.distance_ns = Some(310.0)).is_slower_at_most());
         assert!(!with(|most| most.only_disturbed = true).is_slower_at_most());
+    }
+
+    /// Trials of a search, each so long in one state that it has windows of it: what they forwarded, and what the judge said.
+    fn searched(each: &[(f64, Verdict)], busy: f64, work_ns: u64) -> Vec<(Trial, Verdict)> {
+        let length = Span::from_millis(10);
+        let trial = |&(forwarded, verdict): &(f64, Verdict)| {
+            let window = Window {
+                duration: length,
+                forwarded: (forwarded * length.as_secs_f64()) as u64,
+                disturbed: false,
+                round_trip_ns: Some(80),
+                work_ns: Some(work_ns),
+                busy: None,
+            };
+            let busy = CpuBusy {
+                run_ns: (busy * 1e9) as u64,
+                ..CpuBusy::default()
+            };
+            let trial = Trial {
+                duration: Span::from_millis(1_000),
+                windows: vec![window; 100],
+                busy: vec![busy],
+                ..Trial::default()
+            };
+            (trial, verdict)
+        };
+        each.iter().map(trial).collect()
+    }
+
+    /// Overload slows this router: it forwards more in the search.
+    #[test]
+    fn the_searchs_lossy_trials_may_be_the_maximum() {
+        let overload = Saturated {
+            at_most: series(2e6, 1.36e6, 735.0).saturation(),
+            ..Saturated::default()
+        };
+        let lossy = Verdict::Lossy { lost: 9 };
+        let more = [1.45e6, 1.46e6, 1.47e6].map(|fps| (fps, lossy));
+        let of = |each: &[(f64, Verdict)], busy, work_ns| {
+            let found = overload.with_search(&searched(each, busy, work_ns));
+            assert_eq!(found.at_overload(), overload.maximum());
+            let maximum = found.maximum().map(|found| found.forwarding.middle);
+            (maximum, found.surpassed().is_some())
+        };
+        assert_eq!(of(&more, 1.0, 200), (Some(1.46e6), true));
+        let no_more = (Some(1.36e6), false);
+        assert_eq!(of(&more[1..], 1.0, 200), no_more, "two trials");
+        assert_eq!(of(&more, 0.9, 200), no_more, "time left");
+        assert_eq!(of(&more, 1.0, 300), no_more, "another state");
+        let passed = more.map(|(fps, _)| (fps, Verdict::Lossless));
+        assert_eq!(of(&passed, 1.0, 200), no_more, "no overload");
+        let less = more.map(|(fps, lossy)| (fps - 2e5, lossy));
+        assert_eq!(of(&less, 1.0, 200), no_more, "less");
     }
 
     /// Four trials in one known state, each of which took all of its CPU's time or `ns` for each frame.
@@ -569,7 +668,7 @@ mod tests {
         let (little, none) = (series(1.2e6, 1e6, 1_000.0), Series::default());
         let (most, wire) = (series(2e6, 0.9e6, 1_111.0), series(3e6, 2e6, 500.0));
         let found = loads(&most, &little);
-        assert_eq!(found.maximum(), found.at_little_more.as_ref());
+        assert_eq!(found.at_overload(), found.at_little_more.as_ref());
         let cost = cost(&found, [(&little, &none), (&most, &wire)]).expect("a cost");
         let parts = [cost.router_ns, cost.bed_ns, cost.total_ns].map(|part| part.middle.round());
         assert_eq!(parts, [611.0, 389.0, 1_000.0]);
@@ -578,7 +677,7 @@ mod tests {
             total_ns: Interval::from_value(1_200.0),
             ..cost
         };
-        let maximum = found.maximum();
+        let maximum = found.at_overload();
         assert_eq!(withhold(Some(cost), maximum), (Some(cost), None));
         assert_eq!(withhold(Some(dear), maximum), (None, Some(1_200.0)));
     }

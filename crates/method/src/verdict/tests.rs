@@ -219,12 +219,12 @@ fn the_machine_voids_lossless_and_lossy_trials_alike() {
         cpu_use.other_tasks = vec![CpuTasks {
             cpu: 1,
             longest: Span::from_millis(15),
-            total: Span::from_millis(40),
+            total: Span::from_millis(70),
             culprit: TaskName(*b"make\0\0\0\0\0\0\0\0\0\0\0\0"),
         }];
         assert_eq!(
             cpu_use.judge(&rules).to_string(),
-            "void: other programs (make) had 4.0 % of CPU 1 in short turns (bound 2.0 %)"
+            "void: other programs (make) had 7.0 % of CPU 1 in short turns (bound 5.0 %)"
         );
         cpu_use.others = vec![stall(1, 5, 20), stall(1, 30, 35)];
         assert!(!matches!(cpu_use.judge(&rules), Verdict::Void(_)));
@@ -582,11 +582,11 @@ fn programs_that_take_turns_void_by_their_sum() {
             }
         })
     };
-    assert!(matches!(beside(4, 20, false), Verdict::Lossy { .. }));
+    assert!(matches!(beside(4, 40, false), Verdict::Lossy { .. }));
     let void = beside(4, 225, false);
     assert_eq!(
         void.to_string(),
-        "void: other programs () had 22.5 % of CPU 1 in short turns (bound 2.0 %)"
+        "void: other programs () had 22.5 % of CPU 1 in short turns (bound 5.0 %)"
     );
     // What the router does to itself is what it does.
     assert!(matches!(beside(400, 900, true), Verdict::Lossy { .. }));

@@ -334,6 +334,27 @@ fn a_maximum_is_not_below_what_passed() {
     assert!(!is_bound(&with_loss));
 }
 
+/// The maximum is of the search's trials then, and the cost of overload's.
+#[test]
+fn a_maximum_of_the_search_says_what_overload_is() {
+    let mut more = line();
+    let at = |fps: u64| {
+        let rates = serde_json::json!({ "low": fps - 20_000, "median": fps, "high": fps + 20_000 });
+        let load = serde_json::json!({
+            "offered_fps": rates, "forwarding_fps": rates, "windows": 40, "disturbed_windows": 0
+        });
+        serde_json::from_value(load).expect("a load")
+    };
+    more.overload.at_overload = Some(at(1_400_000));
+    assert_eq!(
+        headline(&more),
+        "64 B: forwards 1.52 million frames/s (1.46 to 1.57), limited by the router's CPU; 1.38 million without loss; \
+         only 1.40 million at overload. At overload a frame costs the router 225 ns (219 to 230), the bed 430."
+    );
+    more.overload.at_overload = Some(at(1_500_000));
+    assert!(!headline(&more).contains("only"), "as much");
+}
+
 /// The maximum is what came back of the load that passed, not what was offered.
 #[test]
 fn an_allowed_loss_is_no_part_of_the_maximum() {

@@ -3,7 +3,7 @@ use super::super::{Gated, Saturated, Searched};
 use super::*;
 use crate::search::exit_program::ExitProgram;
 use mpps_method::saturation::Window;
-use mpps_method::{CpuExchange, CpuSpeed, LimitedBy, Stability};
+use mpps_method::{CpuExchange, CpuSpeed, CpuTasks, LimitedBy, Stability, TaskName, Void};
 
 #[test]
 fn a_missing_cost_says_so() {
@@ -305,6 +305,38 @@ fn a_search_slower_than_the_gate_is_doubted() {
         seen.starts_with("CPU 1 took up to 50 % longer for fixed work, beside 2 of 3 trials"),
         "{seen}"
     );
+}
+
+#[test]
+fn other_programs_in_short_turns_are_doubted() {
+    let with = |total_ms, verdict| {
+        let tasks = CpuTasks {
+            cpu: 1,
+            longest: Span::from_millis(1),
+            total: Span::from_millis(total_ms),
+            culprit: TaskName(*b"agent\0\0\0\0\0\0\0\0\0\0\0"),
+        };
+        let trial = Trial {
+            duration: Span::from_millis(1_000),
+            other_tasks: vec![tasks],
+            ..Trial::default()
+        };
+        others(&[(trial, verdict)]).map(|doubt| doubt.seen)
+    };
+    assert_eq!(
+        with(30, Verdict::Lossless).as_deref(),
+        Some("other programs (agent) had 3.0 % of CPU 1 in short turns during a trial")
+    );
+    assert_eq!(with(15, Verdict::Lossless), None);
+    let rules = Rules::default();
+    let bound = rules.others_max;
+    let void = Verdict::Void(Void::Others {
+        cpu: 1,
+        culprit: TaskName::default(),
+        share: 0.07,
+        bound,
+    });
+    assert_eq!(with(70, void), None, "does not count");
 }
 
 #[test]

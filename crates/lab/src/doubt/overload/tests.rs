@@ -33,6 +33,13 @@ fn a_rate_that_depends_on_the_load_is_doubted() {
     );
     // Within a tenth, and less at the highest load, which is printed as the rate at maximum offered load.
     assert_eq!([1.9e6, 1.2e6].map(seen), [None, None]);
+    // In the search it forwards nearly as much.
+    let searched = |fps| Saturated {
+        at_search: at(fps, fps),
+        ..both(2.3e6)
+    };
+    assert_eq!(load_dependent(&searched(2.2e6)), None);
+    assert!(load_dependent(&searched(1.8e6)).is_some());
     // In another state, and of disturbed windows alone.
     let state = |work_ns| Saturation {
         distance_ns: Some(80.0),
