@@ -46,26 +46,33 @@ pub fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
         kernel.release, request.cpus
     );
     let built = programs::build(&steps)?;
-    let (mut steps, mut said, mut lost) = (&steps[..], boot::Said::default(), None);
+    go_through(&steps::lines(&steps, &request.commands), |script, said| {
+        let memory = guest::pack(&kernel, &built, script, &folder)?;
+        boot::boot(&kernel.image, &memory, request.cpus, said)
+    })
+}
+
+/// Boots until a guest came to its end. One that was lost on the way is followed by another, which begins where it was.
+fn go_through(
+    lines: &[String],
+    mut boot: impl FnMut(&str, &mut boot::Said) -> Result<boot::End, Failure>,
+) -> Result<ExitCode, Failure> {
+    let (mut from, mut said, mut lost) = (0, boot::Said::default(), None);
     loop {
-        let script = steps::script(steps, &request.commands);
-        let memory = guest::pack(&kernel, &built, &script, &folder)?;
-        let step = match boot::boot(&kernel.image, &memory, request.cpus, &mut said)? {
+        let rest = lines.get(from..).unwrap_or_default();
+        said.begin();
+        let how = match boot(&rest.concat(), &mut said)? {
             boot::End::Over => return said.judge(),
-            boot::End::Silent(step) => step.unwrap_or_default(),
+            boot::End::Lost(how) => how,
         };
+        from += said.done();
+        let place = said.place();
         // Once is the emulator's doing (docs/kernels.md, "Tried on"); twice at one place is not.
-        let at = steps.iter().position(|one| one.test == step);
-        match at.filter(|_| lost.as_ref() != Some(&step)) {
-            Some(at) => steps = &steps[at..],
-            None => {
-                return Err(Failure::new(format!(
-                    "the guest stood still in step '{step}'"
-                )));
-            }
+        if lost == Some(from) || from >= lines.len() {
+            return Err(Failure::new(format!("{how} {place}")));
         }
-        println!("xtask: the guest stood still in step '{step}': another goes on from there");
-        lost = Some(step);
+        println!("xtask: {how} {place}: another guest goes on from there");
+        lost = Some(from);
     }
 }
 
@@ -210,6 +217,41 @@ mod tests {
             let line = request(wrong).expect_err("no line");
             assert!(line.contains("--run wants a line"), "{line}");
         }
+    }
+
+    /// The first guests end so; the one behind them does all that it is asked for. What came of it, and each guest's script.
+    fn booted(ends: &[(usize, &'static str)]) -> (Result<ExitCode, String>, Vec<String>) {
+        let lines = ["one\n", "two\n", "three\n"].map(str::to_owned);
+        let (mut scripts, mut ends) = (Vec::new(), ends.iter());
+        let ended = go_through(&lines, |script, said| {
+            scripts.push(script.to_owned());
+            let lost = ends.next();
+            let done = lost.map_or(script.lines().count(), |(done, _)| *done);
+            said.hear(["guest: run begins", "guest: run ended 0"].repeat(done));
+            let Some((_, how)) = lost else {
+                said.hear(["guest: all ended"]);
+                return Ok(boot::End::Over);
+            };
+            Ok(boot::End::Lost(how))
+        });
+        (ended.map_err(|failure| failure.to_string()), scripts)
+    }
+
+    #[test]
+    fn a_lost_guest_is_followed_by_one_more() {
+        let panic = "the guest's kernel panicked";
+        let (ended, scripts) = booted(&[(1, panic)]);
+        assert_eq!(ended, Ok(ExitCode::SUCCESS));
+        assert_eq!(scripts, ["one\ntwo\nthree\n", "two\nthree\n"]);
+        // At boot; then elsewhere, which is another place.
+        let (ended, scripts) = booted(&[(0, panic), (1, panic)]);
+        assert_eq!((ended, scripts.len()), (Ok(ExitCode::SUCCESS), 3));
+        let (ended, scripts) = booted(&[(1, panic), (0, panic)]);
+        assert_eq!(ended, Err(format!("{panic} before its first step")));
+        assert_eq!(scripts.len(), 2);
+        // Nothing is left to go on with.
+        let (ended, scripts) = booted(&[(3, panic)]);
+        assert_eq!((ended.is_err(), scripts.len()), (true, 1));
     }
 
     #[test]

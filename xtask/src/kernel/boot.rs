@@ -24,13 +24,16 @@ const NICS: &str = "-netdev hubport,id=one,hubid=0 -device vmxnet3,netdev=one,ro
 const TAP: &str = "tap,id=queues,queues=2,script=no,downscript=no,vhost=off";
 const NO_TAP: &str = "hubport,id=queues,hubid=1";
 
+/// The kernel says this before it stops. A test that fails says nothing like it.
+const PANIC: &str = "Kernel panic - not syncing";
+
 /// How a machine ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum End {
     /// Of its own accord.
     Over,
-    /// It stood still in this step, if in one.
-    Silent(Option<String>),
+    /// Without its end, and no test is to blame: how.
+    Lost(&'static str),
 }
 
 /// Boots, and shows what is said. Emulated even where the host could do better: every machine can, and all alike.
@@ -43,7 +46,11 @@ pub fn boot(image: &Path, memory: &Path, cpus: usize, said: &mut Said) -> Result
         .args(["-nodefaults", "-display", "none", "-no-reboot"])
         .args(["-serial", "stdio"])
         .args(NICS.split_whitespace())
-        .args(["-append", "console=ttyS0 quiet panic=-1 mitigations=off"])
+        // An oops that kills a test alone would look like a failing test.
+        .args([
+            "-append",
+            "console=ttyS0 quiet panic=-1 oops=panic mitigations=off",
+        ])
         .arg("-kernel")
         .arg(image)
         .arg("-initrd")
@@ -57,11 +64,7 @@ pub fn boot(image: &Path, memory: &Path, cpus: usize, said: &mut Said) -> Result
         let _gone = child.kill();
     }
     let _ended = child.wait();
-    Ok(if over {
-        End::Over
-    } else {
-        End::Silent(said.step.take())
-    })
+    Ok(said.end(over))
 }
 
 /// The emulator, in a network namespace of its own where it may make one: no tap is among the interfaces of this machine.
@@ -127,14 +130,49 @@ pub struct Said {
     failed: Vec<String>,
     /// Commands that ended, in whichever way.
     commands: u64,
-    /// Begun and not ended.
+    /// Of this guest: lines of its script that ended, and the step that was begun and has not ended.
+    done: usize,
     step: Option<String>,
+    panicked: bool,
     ended: bool,
 }
 
+/// The guest's last step, which belongs to no line of its script.
+const LAST: &str = "nothing-left";
+
 impl Said {
+    /// Another guest begins.
+    pub fn begin(&mut self) {
+        (self.done, self.step, self.panicked) = (0, None, false);
+    }
+
+    /// How this guest ended: it is off now (`over`), or gave no sign of life.
+    fn end(&self, over: bool) -> End {
+        match (over, self.panicked && !self.ended) {
+            (_, true) => End::Lost("the guest's kernel panicked"),
+            (true, false) => End::Over,
+            (false, false) => End::Lost("the guest stood still"),
+        }
+    }
+
+    /// Lines of its script that this guest brought to their end.
+    pub fn done(&self) -> usize {
+        self.done
+    }
+
+    /// Where this guest is.
+    pub fn place(&self) -> String {
+        match (&self.step, self.done) {
+            (Some(step), _) => format!("in step '{step}'"),
+            (None, 0) => "before its first step".to_owned(),
+            (None, done) => format!("behind its step {done}"),
+        }
+    }
+
     /// Takes a line; true when it is worth showing.
     fn take(&mut self, line: &str) -> bool {
+        // Behind a stamp, or whatever a program wrote of the same line.
+        self.panicked |= line.contains(PANIC);
         let Some(words) = line.strip_prefix("guest: ") else {
             return self.tests.take(line);
         };
@@ -144,6 +182,7 @@ impl Said {
         }
         if let Some((step, code)) = words.split_once(" ended ") {
             self.step = None;
+            self.done += usize::from(step != LAST);
             self.commands += u64::from(step == "run");
             if code != "0" {
                 self.failed.push(format!("{step} (exit code {code})"));
@@ -180,11 +219,18 @@ impl Said {
 mod tests {
     use super::*;
 
+    impl Said {
+        /// Takes lines of a guest that nobody booted.
+        pub fn hear(&mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) {
+            for line in lines {
+                self.take(line.as_ref());
+            }
+        }
+    }
+
     fn judged(lines: &[&str]) -> Result<ExitCode, Failure> {
         let mut said = Said::default();
-        for line in lines {
-            said.take(line);
-        }
+        said.hear(lines);
         said.judge()
     }
 
@@ -200,6 +246,45 @@ mod tests {
         assert!(said.ended);
     }
 
+    /// As Linux 6.12 says it on the console, `quiet` given.
+    const DOUBLE_FAULT: [&str; 3] = [
+        "[  412.071193] PANIC: double fault, error_code: 0x0",
+        "[  412.075880] RIP: 0010:cmpxchg16b_emu+0x2d/0x40",
+        "test cores::a [  412.092231] Kernel panic - not syncing: Fatal exception in interrupt",
+    ];
+    const BEGUN: [&str; 3] = [
+        "guest: bed begins",
+        "guest: bed ended 0",
+        "guest: trial begins",
+    ];
+
+    #[test]
+    fn a_kernels_panic_is_no_failing_test() {
+        let mut said = Said::default();
+        said.hear(BEGUN);
+        assert_eq!(said.end(false), End::Lost("the guest stood still"));
+        said.hear(DOUBLE_FAULT);
+        let panic = End::Lost("the guest's kernel panicked");
+        for over in [true, false] {
+            assert_eq!(said.end(over), panic);
+        }
+        assert_eq!((said.done(), &*said.place()), (1, "in step 'trial'"));
+        said.begin();
+        assert_eq!((said.done(), &*said.place()), (0, "before its first step"));
+        said.hear(DOUBLE_FAULT);
+        assert_eq!(said.end(true), panic);
+        // A test's panic, and a guest that came to its end.
+        let mut said = Said::default();
+        said.hear(BEGUN);
+        said.hear([
+            "thread 'trial::a' panicked at trial.rs:1:1:",
+            "guest: trial ended 101",
+        ]);
+        said.hear(["guest: nothing-left ended 0", "guest: all ended"]);
+        assert_eq!((said.end(true), said.done()), (End::Over, 2));
+        assert_eq!(said.judge().expect("ended"), ExitCode::from(1));
+    }
+
     #[test]
     fn a_guest_is_good_when_it_ended_and_nothing_failed() {
         let passed = "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured";
@@ -211,16 +296,6 @@ mod tests {
         let nothing = ["guest: bed ended 0", "guest: all ended"];
         assert_eq!(judged(&nothing).expect("ended"), ExitCode::from(1));
         assert!(judged(&[passed, "guest: bed ended 0"]).is_err());
-        // What stands open is where a machine stood still.
-        let mut said = Said::default();
-        for line in [
-            "guest: bed begins",
-            "guest: bed ended 0",
-            "guest: trial begins",
-        ] {
-            said.take(line);
-        }
-        assert_eq!(said.step.as_deref(), Some("trial"));
         let command = |code| judged(&[code, "guest: all ended"]).expect("ended");
         assert_eq!(command("guest: run ended 0"), ExitCode::SUCCESS);
         assert_eq!(command("guest: run ended 2"), ExitCode::from(1));

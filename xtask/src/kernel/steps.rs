@@ -108,8 +108,8 @@ impl Step {
     }
 }
 
-/// The steps, then the commands, as the guest's shell takes them.
-pub fn script(steps: &[Step], commands: &[String]) -> String {
+/// The steps, then the commands, as the guest's shell takes them: a line each.
+pub fn lines(steps: &[Step], commands: &[String]) -> Vec<String> {
     let line = |step: &Step| {
         let every = &[""][..];
         let only = if step.only.is_empty() {
@@ -157,17 +157,17 @@ mod tests {
     fn a_step_is_a_line_of_the_guests_shell() {
         let only = step("lab", "bed", ANY, &["a", "b"]);
         let line = "step bed /tests/lab --show-output bed::a bed::b\n";
-        assert_eq!(script(&[only], &[]), line);
+        assert_eq!(lines(&[only], &[]), [line]);
         let all = step("lab", "bed", ANY, &[]);
         assert_eq!(
-            script(&[all], &[]),
-            "step bed /tests/lab --show-output bed::\n"
+            lines(&[all], &[]),
+            ["step bed /tests/lab --show-output bed::\n"]
         );
     }
 
     #[test]
     fn any_command_is_one_word_of_the_shell() {
-        let quoted = script(&[], &["mpps doctor; echo 'x'".to_owned()]);
-        assert_eq!(quoted, "step run sh -c 'mpps doctor; echo '\\''x'\\'''\n");
+        let quoted = lines(&[], &["mpps doctor; echo 'x'".to_owned()]);
+        assert_eq!(quoted, ["step run sh -c 'mpps doctor; echo '\\''x'\\'''\n"]);
     }
 }
