@@ -240,6 +240,12 @@ impl Setting {
             Some(libc::EIO) if self.kind == Kind::Irq => {
                 refused.with_remedy("the kernel does not let this interrupt move")
             }
+            // The file itself refuses with EACCES (`tcp_set_default_congestion_control`).
+            Some(libc::EPERM) if self.name.replace('/', ".") == CONGESTION_CONTROL => refused
+                .with_remedy(
+                    "a network namespace takes only those of net.ipv4.tcp_allowed_congestion_control: \
+                     add it there in the machine's own namespace",
+                ),
             _ => refused,
         }
     }
@@ -271,6 +277,8 @@ impl SettingChange {
     }
 }
 
+/// Only the machine's own network namespace may set it to a restricted one.
+const CONGESTION_CONTROL: &str = "net.ipv4.tcp_congestion_control";
 /// Folder of the network devices in sysfs.
 const DEVICES: &str = "class/net/";
 /// Ends of the names of settings that are masks in hexadecimal digits.

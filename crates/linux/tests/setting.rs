@@ -79,3 +79,31 @@ fn a_value_that_the_kernel_changes_is_an_error() {
     let error = c.run(|| ethtool("channels/rx").write("many")).unwrap_err();
     assert!(error.to_string().contains("give a number"), "{error}");
 }
+
+#[test]
+fn a_namespace_takes_only_allowed_congestion_control() {
+    if !privileged() {
+        return;
+    }
+    let (c, _d) = joined(1);
+    let read = |name: &str| {
+        let setting = Setting::sysctl(format!("net.ipv4.tcp_{name}congestion_control"));
+        c.run(|| setting.read()).unwrap()
+    };
+    let (available, allowed) = (read("available_"), read("allowed_"));
+    let is_allowed = |name: &&str| allowed.split(' ').any(|one| one == *name);
+    let setting = Setting::sysctl("net.ipv4.tcp_congestion_control");
+    for name in available.split(' ') {
+        let written = c.run(|| setting.write(name));
+        match is_allowed(&name) {
+            true => written.unwrap(),
+            false => {
+                let error = written.unwrap_err().to_string();
+                assert!(
+                    error.contains("EPERM (a network namespace takes only"),
+                    "{error}"
+                );
+            }
+        }
+    }
+}

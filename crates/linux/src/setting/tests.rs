@@ -64,6 +64,26 @@ fn a_missing_setting_is_named_with_its_errno() {
 }
 
 #[test]
+fn a_restricted_value_needs_no_more_rights() {
+    let refusal = |name: &str, number| {
+        let error = std::io::Error::from_raw_os_error(number);
+        let refused = Setting::sysctl(name).refused("write", "x".to_owned(), &error);
+        refused.remedy.expect("a remedy")
+    };
+    for name in [CONGESTION_CONTROL, "net/ipv4/tcp_congestion_control"] {
+        let remedy = refusal(name, libc::EPERM);
+        assert!(
+            remedy.contains("tcp_allowed_congestion_control"),
+            "{remedy}"
+        );
+        let remedy = refusal(name, libc::EACCES);
+        assert!(remedy.contains("run as root"), "{remedy}");
+    }
+    let remedy = refusal("net.ipv4.ip_forward", libc::EPERM);
+    assert!(remedy.contains("run as root"), "{remedy}");
+}
+
+#[test]
 fn an_ethtool_parameter_needs_an_interface() {
     let setting = Setting {
         kind: Kind::Ethtool,
