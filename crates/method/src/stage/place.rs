@@ -30,6 +30,9 @@ const TAIL_CALLERS: [&str; 2] = [
     "__netif_receive_skb_list_core",
 ];
 
+/// On a hypervisor a CPU that waits for a lock halts here until the lock's holder wakes it.
+const HALTS: &str = "kvm_wait";
+
 /// Whose router a stack is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Router {
@@ -64,7 +67,12 @@ pub struct Placed<'a> {
 /// user space.
 #[must_use]
 pub fn place<'a>(stack: &[&'a str], router: Router) -> Placed<'a> {
-    let names: Vec<&str> = stack.iter().map(|symbol| plain(symbol)).collect();
+    let mut names: Vec<&str> = stack.iter().map(|symbol| plain(symbol)).collect();
+    let is_awake = |name: &&str| !name.ends_with("_halt");
+    let halts = names.iter().position(is_awake);
+    if let Some(at) = halts.filter(|&at| names.get(at) == Some(&HALTS)) {
+        names.drain(..at);
+    }
     let first = names.first().copied().unwrap_or_default();
     let mut placed = Placed {
         stage: Stage::Other,

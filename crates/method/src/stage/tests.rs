@@ -404,3 +404,34 @@ fn a_shadow_belongs_to_who_had_interrupts_off() {
     let ordinary = place_late(&["ip_rcv_core", "ip_rcv"], late(1_200), Router::OnBed);
     assert_eq!((ordinary.shadow, ordinary.substage), (false, "pre.ip"));
 }
+
+/// Two CPUs that send through one queueing discipline. A CPU that waits spins, or a hypervisor has it halt.
+#[test]
+fn a_wait_for_a_qdisc_is_a_lock_of_tx() {
+    const CALLERS: &str = "_raw_spin_lock __dev_queue_xmit ip_finish_output2 ip_output ip_forward \
+                           ip_rcv __netif_receive_skb_one_core cpu_map_kthread_run kthread";
+    for waits in [
+        "native_queued_spin_lock_slowpath",
+        "__pv_queued_spin_lock_slowpath",
+        "kvm_wait __pv_queued_spin_lock_slowpath",
+        "native_halt kvm_wait __pv_queued_spin_lock_slowpath",
+        "pv_native_safe_halt kvm_wait __pv_queued_spin_lock_slowpath",
+    ] {
+        let chain = format!("{waits} {CALLERS}");
+        let stack: Vec<&str> = chain.split(' ').collect();
+        let placed = place_late(&stack, None, Router::OnBed);
+        assert_eq!(
+            (placed.stage, placed.cause, placed.decided_by),
+            (Stage::Tx, Cause::Locks, "__dev_queue_xmit"),
+            "{waits}"
+        );
+        assert!(!placed.unknown, "{waits}");
+    }
+    // A CPU without work halts too.
+    let idle = ["pv_native_safe_halt", "default_idle", "do_idle"];
+    let placed = place(&idle, Router::OnBed);
+    assert_eq!(
+        (placed.stage, placed.substage),
+        (Stage::Other, "other.idle")
+    );
+}

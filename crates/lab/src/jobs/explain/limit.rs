@@ -226,9 +226,10 @@ pub(super) fn most_locked(stacks: &[FoldedStack], by_cycles: bool) -> Option<Par
         };
         if placed.cause == Cause::Locks {
             let functions = stages.entry(placed.stage.to_string()).or_default();
-            *functions
-                .entry(names.first().copied().unwrap_or_default())
-                .or_default() += stack.ns;
+            // On a hypervisor a CPU that waits halts, by a call of its own.
+            let waits = names.iter().find(|name| name.ends_with(WAITS));
+            let function = waits.or(names.first()).copied().unwrap_or_default();
+            *functions.entry(function).or_default() += stack.ns;
         }
     }
     let whole = |functions: &BTreeMap<&str, f64>| functions.values().sum::<f64>();
@@ -485,5 +486,17 @@ mod tests {
         assert_eq!(most_locked(&stacks[1..], false), None);
         let sampled_in_it = most_locked(&stacks[1..], true).expect("a lock");
         assert_eq!(sampled_in_it.ns.median, 90.0);
+        // The root lock of a queueing discipline, spinning and halted.
+        let root = "cpu_map_kthread_run;ip_output;__dev_queue_xmit;_raw_spin_lock;__pv_queued_spin_lock_slowpath";
+        let halted = format!("{root};kvm_wait;pv_native_safe_halt");
+        let stacks = [stack(root, 60.0), stack(&halted, 50.0), stack(free, 30.0)];
+        let locked = most_locked(&stacks, false).expect("a lock");
+        assert_eq!(locked.part, "TX");
+        let waits: Vec<_> = locked
+            .top
+            .iter()
+            .map(|top| (&*top.function, top.ns))
+            .collect();
+        assert_eq!(waits, [("__pv_queued_spin_lock_slowpath", 110.0)]);
     }
 }
