@@ -2,6 +2,8 @@
 //! `include/uapi/linux/ethtool.h`).
 
 mod device;
+mod flag;
+mod netlink;
 mod parameter;
 mod request;
 mod rss;

@@ -66,11 +66,12 @@ const LIMITS: [&str; 1] = ["a_lock_that_two_cpus_wait_for_is_told"];
 
 /// All steps, in their order: each leans on those before it. Not among them: what depends on rates (calibrations
 /// but the planted loss of `kernel_interfaces`, loss patterns, searches), and on CPUs that never stand still (stalls).
-pub const STEPS: [Step; 25] = [
+pub const STEPS: [Step; 26] = [
     step("mpps-ebpf", "programs", ANY, &[]),
     step("mpps-linux", "netns", ANY, &[]),
     step("mpps-linux", "links", ANY, &[]),
     step("mpps-linux", "routes", ANY, &[]),
+    step("mpps-linux", "setting", ANY, &[]),
     step("mpps-linux", "tc", ANY, &[]),
     step("mpps-linux", "kthreads", ANY, &[]),
     step("mpps-linux", "moving", ANY, &[]),

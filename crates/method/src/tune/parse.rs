@@ -60,6 +60,9 @@ const WORDS: [(&str, &[&str]); 14] = [
     (".tcp_congestion_control", &["cubic", "bbr"]),
 ];
 
+/// Groups of ethtool's parameters that are on or off.
+const SWITCHES: [&str; 2] = ["features/", "private-flags/"];
+
 type Lines = BTreeMap<&'static str, &'static str>;
 
 /// All rows, in the order of the file.
@@ -202,7 +205,9 @@ fn takes(place: &Template, level: &str) -> bool {
     let is_word =
         |(end, words): &(&str, &[&str])| place.text.ends_with(end) && words.contains(&level);
     match place.kind {
-        Kind::Ethtool if place.text.starts_with("features/") => ["on", "off"].contains(&level),
+        Kind::Ethtool if SWITCHES.iter().any(|group| place.text.starts_with(group)) => {
+            ["on", "off"].contains(&level)
+        }
         Kind::Sysctl | Kind::Sysfs | Kind::Procfs | Kind::Ethtool => {
             let mut numbers = level.split(' ');
             numbers.all(|number| number.parse::<i64>().is_ok()) || WORDS.iter().any(is_word)

@@ -23,19 +23,35 @@ pub fn command(setting: &Setting, value: &str) -> String {
                 return rss(&interface, name, value);
             }
             let (flag, is_switch) = match group {
-                "rings" => ("-G", false),
+                "rings" => ("-G", name == "tx-push"),
                 "channels" => ("-L", false),
-                "coalescing" => ("-C", name.starts_with("adaptive")),
+                "coalescing" => (
+                    "-C",
+                    name.starts_with("adaptive") || name.starts_with("cqe"),
+                ),
                 "pause" => ("-A", true),
+                "eee" => ("--set-eee", true),
+                "tunables" => ("--set-tunable", false),
+                "private-flags" => ("--set-priv-flags", false),
                 _ => ("-K", false),
             };
             let value = match (is_switch, value) {
+                _ if name == "tcp-data-split" => split(value),
                 (true, "0") => "off",
                 (true, _) => "on",
                 (false, value) => value,
             };
             format!("ethtool {flag} {interface} {name} {}", quoted(value))
         }
+    }
+}
+
+/// Words of ethtool for `ETHTOOL_TCP_DATA_SPLIT_UNKNOWN` and so on.
+fn split(value: &str) -> &str {
+    match value {
+        "0" => "auto",
+        "1" => "off",
+        _ => "on",
     }
 }
 
@@ -243,6 +259,48 @@ mod tests {
                 "eth0",
                 "1",
                 "ethtool -A eth0 autoneg on",
+            ),
+            (
+                Reached::Ethtool,
+                "rings/tx-push",
+                "eth0",
+                "1",
+                "ethtool -G eth0 tx-push on",
+            ),
+            (
+                Reached::Ethtool,
+                "rings/tcp-data-split",
+                "eth0",
+                "0",
+                "ethtool -G eth0 tcp-data-split auto",
+            ),
+            (
+                Reached::Ethtool,
+                "coalescing/cqe-mode-rx",
+                "eth0",
+                "0",
+                "ethtool -C eth0 cqe-mode-rx off",
+            ),
+            (
+                Reached::Ethtool,
+                "eee/eee",
+                "eth0",
+                "0",
+                "ethtool --set-eee eth0 eee off",
+            ),
+            (
+                Reached::Ethtool,
+                "tunables/rx-copybreak",
+                "eth0",
+                "0",
+                "ethtool --set-tunable eth0 rx-copybreak 0",
+            ),
+            (
+                Reached::Ethtool,
+                "private-flags/legacy-rx",
+                "eth0",
+                "off",
+                "ethtool --set-priv-flags eth0 legacy-rx off",
             ),
             (
                 Reached::Irq,
