@@ -12,7 +12,8 @@ use mpps_lab::traffic::Traffic;
 use mpps_linux::cpu;
 use mpps_method::Span;
 use mpps_record::{Drops, Evidence, LimitedBy, ProfileLine};
-use std::process::Command;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 /// Tries for a restless machine.
 const TRIES: u32 = 2;
@@ -261,18 +262,19 @@ fn one_queue_of_two_is_the_limit() {
     assert_eq!(locked.part, "postrouting", "{locked:?}");
 }
 
-/// How much of a frame's time in this stage waits for a lock that another CPU has.
-fn waiting_share(line: &ProfileLine, stage: &str) -> f64 {
-    let locked = evidence(line).locks_in.as_ref().expect("locks");
-    assert_eq!(locked.part, stage, "{locked:?}");
+/// How much of a frame's time waits for a lock that another CPU has, and the stage with the most time in locks.
+fn waiting(line: &ProfileLine) -> (f64, &str) {
+    let Some(locked) = &evidence(line).locks_in else {
+        return (0.0, "no stage");
+    };
     let waits = |name: &str| name.ends_with("queued_spin_lock_slowpath");
     let waits = locked.top.iter().filter(|top| waits(&top.function));
-    waits.map(|top| top.ns).fold(0.0, |sum, ns| sum + ns) / line.loads[0].frame_ns.median
+    let ns = waits.map(|top| top.ns).fold(0.0, |sum, ns| sum + ns);
+    (ns / line.loads[0].frame_ns.median, &locked.part)
 }
 
-/// One flow is on one CPU, and waits for nobody.
-#[test]
-fn a_lock_that_two_cpus_wait_for_is_told() {
+/// Two CPUs of the router wait for one lock in this stage. One flow is on one CPU, and waits for nobody.
+fn assert_wait_is_told(stage: &str, plant: impl Fn(&Bed) -> bool) {
     if !support::can_run() {
         return;
     }
@@ -290,8 +292,8 @@ fn a_lock_that_two_cpus_wait_for_is_told() {
         ..support::plan()
     };
     let bed = Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));
-    if !sets(&bed, LOCKS) {
-        support::skip!("nft with limits in the forward hook");
+    if !plant(&bed) {
+        support::skip!("nft with limits in the forward hook, tc with prio and u32");
     }
     let shares = [1, 64].map(|flows| {
         let traffic = Traffic {
@@ -299,13 +301,48 @@ fn a_lock_that_two_cpus_wait_for_is_told() {
             ..support::traffic()
         };
         let line = explained(&bed, &traffic)?;
-        let share = waiting_share(&line, "postrouting");
+        let (share, part) = waiting(&line);
         let text = line.limit_text.as_deref().expect("a sentence");
-        println!("{flows} flows: {share:.3} of the time waits. {text}");
+        println!("{flows} flows: {share:.3} of the time waits in {part}. {text}");
+        assert!(flows == 1 || part == stage, "{part}: {text}");
         Some(share)
     });
     let [Some(one), Some(both)] = shares else {
         return;
     };
     assert!(one < 0.01 && both > one + 0.02, "{one} and {both}");
+}
+
+#[test]
+fn a_lock_that_two_cpus_wait_for_is_told() {
+    assert_wait_is_told("postrouting", |bed| sets(bed, LOCKS));
+}
+
+/// A queueing discipline holds its root lock while it looks through its filters.
+#[test]
+fn a_qdisc_that_two_cpus_send_through_is_told() {
+    assert_wait_is_told("TX", |bed| {
+        let port = &bed.port(Side::C).name;
+        let filter = format!(
+            "filter add dev {port} parent 1: protocol ip prio 1 u32 match ip dst 192.0.2.1/32 flowid 1:1\n"
+        );
+        let root = format!("qdisc add dev {port} root handle 1: prio\n");
+        tc(bed, &(root + &filter.repeat(400)))
+    });
+}
+
+/// Whether tc did all of this in the router's namespace. The shell of an emulated machine has a tc of its own, which knows
+/// less.
+fn tc(bed: &Bed, lines: &str) -> bool {
+    let router = bed.dut().netns().expect("a router of ours");
+    let run = || {
+        let mut tc = Command::new("tc");
+        let mut tc = tc.args(["-batch", "-"]).stdin(Stdio::piped()).spawn()?;
+        let input = tc.stdin.take().expect("a pipe");
+        let written = write!(&input, "{lines}");
+        drop(input);
+        Ok(tc.wait()?.success() && written.is_ok())
+    };
+    let ended: std::io::Result<bool> = router.run(run).expect("the namespace");
+    ended.unwrap_or(false)
 }

@@ -61,8 +61,11 @@ const PROFILES: [&str; 2] = [
     "the_routers_thread_is_seen_to_forward",
 ];
 
-/// Of the limits the one that two CPUs of the router are needed for.
-const LIMITS: [&str; 1] = ["a_lock_that_two_cpus_wait_for_is_told"];
+/// Of the limits those that two CPUs of the router are needed for.
+const LIMITS: [&str; 2] = [
+    "a_lock_that_two_cpus_wait_for_is_told",
+    "a_qdisc_that_two_cpus_send_through_is_told",
+];
 
 /// All steps, in their order: each leans on those before it. Not among them: what depends on rates (calibrations
 /// but the planted loss of `kernel_interfaces`, loss patterns, searches), and on CPUs that never stand still (stalls).
