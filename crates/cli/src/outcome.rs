@@ -17,12 +17,11 @@ pub const SUITE: &str = "rfc2544";
 pub trait Outcome: Shown {
     /// The result in JSON, behind what all results have.
     fn document(&self, run: &Run, _view: &View<'_>) -> Result<Value> {
-        let simulated = run.begin.as_ref().is_some_and(is_simulated);
-        Ok(json!({ "simulated": simulated, "results": self.values() }))
+        Ok(json!({ "simulated": run.is_simulated(), "results": self.values() }))
     }
 
     /// The lines in words, under the machine that they were measured on.
-    fn text(&self, _machine: &str, _verbose: bool) -> String {
+    fn text(&self, _run: &Run, _machine: &str, _verbose: bool) -> String {
         String::new()
     }
 
@@ -30,7 +29,7 @@ pub trait Outcome: Shown {
     fn shown(&self, run: &Run, view: &View<'_>) -> String {
         let begin = run.begin.as_ref();
         let machine = begin.map(machine).unwrap_or_default();
-        self.text(&machine, view.verbose) + &view.foot(begin)
+        self.text(run, &machine, view.verbose) + &view.foot(begin)
     }
 
     /// Puts that on stdout.
@@ -123,11 +122,6 @@ struct Document<'a> {
     machine: Option<String>,
     #[serde(flatten)]
     own: &'a Value,
-}
-
-/// Whether tester and router were simulated: nothing was measured.
-pub fn is_simulated(run: &RunLine) -> bool {
-    matches!(run.bed, RunBed::Simulated { .. })
 }
 
 /// The machine in words, or the simulated pair.

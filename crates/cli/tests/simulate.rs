@@ -474,7 +474,7 @@ fn given_loads_lose_what_the_router_cannot_take() {
             .all(|load| load["wire"].is_null() && load["receiver"].is_null())
     );
     assert!(
-        text.contains("frames/s offered for 1 s: all forwarded"),
+        text.contains("frames/s offered for 1.00 s: all forwarded"),
         "{text}"
     );
 }

@@ -6,7 +6,7 @@ use crate::words::ReceiverPlace;
 use crate::{
     BurstLine, CalibrationLine, CampaignLine, CellLine, ComparisonLine, CurveLine, EffectsLine,
     EndLine, LatencyLine, LoadLine, OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine,
-    ResultLine, RunLine, SCHEMA, SweepLine, TrialLine,
+    ResultLine, RunBed, RunLine, SCHEMA, SweepLine, TrialLine,
 };
 use serde::{Deserialize, Serialize};
 
@@ -244,6 +244,13 @@ impl Run {
         let begun = self.begin.as_ref().map(|begin| &begin.begun_utc);
         let campaign = self.campaign.as_ref().map(|line| &line.begun_utc);
         begun.or(campaign).map(String::as_str)
+    }
+
+    /// Whether tester and router were simulated: nothing was measured.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        let begin = self.begin.as_ref();
+        begin.is_some_and(|begin| matches!(begin.bed, RunBed::Simulated { .. }))
     }
 
     /// The verb that made it.

@@ -5,7 +5,7 @@ use crate::kind::kinds;
 use crate::number;
 use crate::sentence;
 use crate::table::Table;
-use mpps_record::{Answer, LoadLine, Plan, Run, RunBed};
+use mpps_record::{Answer, LoadLine, Plan, Run};
 
 /// What the run was to find, as the kind of line of its job says.
 #[must_use]
@@ -24,9 +24,7 @@ pub fn purpose(run: &Run, job: &str, plan: &Plan) -> String {
 /// or why there is nothing.
 #[must_use]
 pub fn sentences(run: &Run) -> Vec<String> {
-    let begin = run.begin.as_ref();
-    let simulated = begin.is_some_and(|begin| matches!(begin.bed, RunBed::Simulated { .. }));
-    let simulated = simulated || run.curves.iter().any(|curve| curve.simulated);
+    let simulated = run.is_simulated() || run.curves.iter().any(|curve| curve.simulated);
     let told: Vec<String> = kinds(run)
         .iter()
         .flat_map(|lines| lines.sentences())

@@ -19,6 +19,14 @@ pub enum On {
     Details,
 }
 
+impl On {
+    /// A terminal, with all details or without.
+    #[must_use]
+    pub const fn terminal(verbose: bool) -> Self {
+        if verbose { Self::Details } else { Self::Screen }
+    }
+}
+
 /// A value in its unit.
 #[derive(Clone, Debug, PartialEq)]
 enum Value {
@@ -27,6 +35,8 @@ enum Value {
     /// On the right.
     Text(String),
     Count(u64),
+    /// Without its fraction; it may be below zero.
+    Whole(f64),
     /// Frames/s.
     Rate(u64),
     /// Of 1.
@@ -51,6 +61,8 @@ impl Value {
             Self::Words(ref words) | Self::Text(ref words) => words.clone(),
             Self::Count(count) | Self::Rate(count) if is_page => number::grouped(count),
             Self::Count(count) => number::spaced(count),
+            Self::Whole(whole) if is_page => number::whole(whole, number::grouped),
+            Self::Whole(whole) => number::whole(whole, number::spaced),
             Self::Rate(fps) => number::short_count(fps),
             Self::Share(share) if is_page => number::percent(share),
             Self::Share(share) => number::percent_or_under(share).replace("under ", "< "),
@@ -72,7 +84,7 @@ impl Value {
         match *self {
             Self::Words(_) | Self::Text(_) => None,
             Self::Count(count) | Self::Rate(count) => Some(count as f64),
-            Self::Share(share) => Some(share),
+            Self::Share(number) | Self::Whole(number) => Some(number),
             Self::Busy(share) => Some(share.min(1.0)),
             Self::Of(some, all) => Some(some as f64 / all.max(1) as f64),
             Self::Time(ns) | Self::Micros(ns, _) => Some(ns as f64),
@@ -107,6 +119,8 @@ units! {
     text(String) Value::Text;
     /// Of frames or events.
     count(u64) Value::Count;
+    /// In the unit that its heading has, without a fraction.
+    whole(f64) Value::Whole;
     /// Frames/s.
     rate(u64) Value::Rate;
     /// Of 1.

@@ -45,8 +45,9 @@ pub mod sentence;
 mod source;
 pub mod stage;
 mod suite;
-pub mod sweep;
+mod sweep;
 pub mod table;
+mod told;
 mod trial;
 pub mod verdict;
 
@@ -60,3 +61,4 @@ pub use raw::Raw;
 pub use row::{Reading, Row};
 pub use source::{Gathered, Source, missing_trials};
 pub use suite::suite;
+pub use told::Told;

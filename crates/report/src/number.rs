@@ -228,8 +228,13 @@ pub fn time(ns: f64) -> String {
 /// Nanoseconds that a frame costs.
 #[must_use]
 pub fn cost(ns: f64) -> String {
-    let sign = if ns <= -0.5 { "-" } else { "" };
-    format!("{sign}{} ns", grouped(ns.abs().round() as u64))
+    whole(ns, grouped) + " ns"
+}
+
+/// A number without its fraction, which may be below zero: `-1 234`.
+pub(crate) fn whole(number: f64, grouped: fn(u64) -> String) -> String {
+    let sign = if number <= -0.5 { "-" } else { "" };
+    format!("{sign}{}", grouped(number.abs().round() as u64))
 }
 
 /// A share of 1 in percent: `99.1 %`. A share that is not 0 does not read as 0.

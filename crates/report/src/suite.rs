@@ -73,9 +73,9 @@ pub fn suite(run: &Run) -> (Table, Vec<String>) {
     let notes: Vec<&str> = notes.filter(|note| !note.is_empty()).collect();
     let notes = (!notes.is_empty()).then(|| notes.join("; "));
     let table = Table {
+        left: vec![0],
         head: first("frame").chain(shown.iter().map(head)).collect(),
         rows: plan.iter().flat_map(|plan| &plan.frames).map(row).collect(),
-        ..Table::default()
     };
     (table, notes.into_iter().chain(meanings(run)).collect())
 }

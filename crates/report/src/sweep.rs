@@ -6,10 +6,6 @@ use crate::published::{self, PaperTable};
 use maud::{Markup, html};
 use mpps_record::{ProfiledLoad, SweepFit, SweepLine, SweepPoint};
 
-/// A table of the points.
-pub const COLUMNS: &str =
-    "axis;place;frame;ns a frame;95 % interval;predicted;its interval;off;role;forwarded /s";
-
 /// Why a point has no prediction.
 const WIDE: &str = "the interval would reach 0 or twice the cost";
 
@@ -81,28 +77,9 @@ pub fn sentence(line: &SweepLine) -> String {
     )
 }
 
-/// The cells of a point under [`COLUMNS`].
-#[must_use]
-pub fn row(line: &SweepLine, point: &SweepPoint) -> Vec<String> {
-    let dash = || "-".to_owned();
-    let (load, predicted) = (&point.load, point.prediction());
-    let off = point.error_ratio.filter(|_| predicted.is_some());
-    vec![
-        line.axis.clone(),
-        number::spaced(point.value as u64),
-        number::frame(&point.frame),
-        format!("{:.0}", load.frame_ns.median),
-        interval(load),
-        predicted.map_or_else(dash, |ns| format!("{:.0}", ns.median)),
-        predicted.map_or_else(dash, |ns| format!("{:.0} to {:.0}", ns.low, ns.high)),
-        off.map_or_else(dash, |off| format!("{:+.1} %", off * 100.0)),
-        role(point).to_owned(),
-        number::rate(load.forwarding_fps.median),
-    ]
-}
-
 /// The ends of a cost's interval; few trials have only their range.
-fn interval(load: &ProfiledLoad) -> String {
+#[must_use]
+pub fn interval(load: &ProfiledLoad) -> String {
     let range = format!("{:.0} to {:.0}", load.frame_ns.low, load.frame_ns.high);
     of_trials(range, load.trials.len())
 }

@@ -14,12 +14,27 @@ pub struct Table {
 }
 
 impl Table {
-    /// With rows of as many cells as it has columns. Semicolons part the names in the head.
+    /// With rows of as many cells as it has columns, the first one of words. Semicolons part the names in the head.
     pub fn new(head: &str, rows: impl Iterator<Item = Vec<String>>) -> Self {
         Self {
+            left: vec![0],
             head: head.split(';').map(str::to_owned).collect(),
             rows: rows.collect(),
-            ..Self::default()
+        }
+    }
+
+    /// A line for each column, where the rows are few.
+    #[must_use]
+    pub fn upright(self) -> Self {
+        let line = |(at, head): (usize, String)| {
+            let cells = self.rows.iter().map(|row| row[at].clone());
+            std::iter::once(head).chain(cells).collect()
+        };
+        let mut lines = self.head.into_iter().enumerate().map(line);
+        Self {
+            left: vec![0],
+            head: lines.next().unwrap_or_default(),
+            rows: lines.collect(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Every table of this program: columns as wide as their widest cell, words to the left and numbers to the right.
 
+use mpps_report::table::Table;
+
 /// Names of columns, which semicolons part.
 pub fn names(head: &str) -> Vec<String> {
     head.split(';').map(str::to_owned).collect()
@@ -29,6 +31,11 @@ pub fn part<const N: usize>(
         Some(_) => format!("\n{title}{}", headed(head, rows, left)),
         None => String::new(),
     }
+}
+
+/// A table of a result.
+pub fn shown(table: &Table) -> String {
+    columns(std::iter::once(&table.head).chain(&table.rows), &table.left)
 }
 
 /// The rows, the head first; `left` names the columns of words.

@@ -13,7 +13,7 @@ use mpps_report::{number, profile};
 
 impl Outcome for Vec<ProfileLine> {
     /// All frame sizes, under the machine they were measured on, then the doubts.
-    fn text(&self, machine: &str, verbose: bool) -> String {
+    fn text(&self, _: &Run, machine: &str, verbose: bool) -> String {
         let mut text = format!("Where the time of a frame goes\n\n{machine}\n");
         for size in self {
             text += &size_text(size, verbose);

@@ -3,7 +3,6 @@
 pub mod bar;
 #[cfg(feature = "measure")]
 mod beds;
-mod calibration;
 mod campaign;
 #[cfg(feature = "measure")]
 mod campaign_ended;
@@ -15,13 +14,11 @@ mod details;
 mod doctor;
 mod document;
 pub mod doubts;
-mod effects;
 mod explained;
 mod explained_against;
 #[cfg(feature = "measure")]
 mod fib;
 mod fib_scale;
-mod fixed_load;
 mod limits;
 mod modifiers;
 mod part_table;
@@ -42,7 +39,6 @@ mod routes;
 )]
 mod style;
 mod suite;
-mod swept;
 mod table;
 #[cfg(feature = "measure")]
 pub mod top;

@@ -1,8 +1,9 @@
 //! The results of `mpps rfc2544`: what was done, a row for each frame size, the doubts; with `--verbose` each part's own
 //! tables in between.
 
+use super::columns::shown;
 use super::doubts::Doubted;
-use super::{Row, columns, details, error, fitted, machine_line, out, report, table};
+use super::{Row, details, error, fitted, machine_line, out, report, table};
 use crate::expectation;
 use crate::outcome::{Outcome, View, is_in};
 use anyhow::Result;
@@ -150,9 +151,8 @@ fn left_out<L: Described>(line: &L) -> Option<String> {
 /// A row a frame size, with the columns of the parts that were asked for.
 fn summary(run: &Run) -> String {
     let (table, notes) = mpps_report::suite(run);
-    let rows = std::iter::once(table.head).chain(table.rows);
     let notes = notes.into_iter().map(|note| note + "\n");
-    columns(rows, &[0]) + &notes.collect::<String>()
+    shown(&table) + &notes.collect::<String>()
 }
 
 /// The parts that do less than the RFC asks for.
@@ -211,7 +211,7 @@ fn parts(run: &Run, rows: &[Row<'_>], machine: &str) -> String {
         &run.resets,
     ];
     let told = kinds.iter().filter(|lines| !lines.is_empty());
-    text.extend(told.map(|lines| format!("\n{}", lines.text(machine, true))));
+    text.extend(told.map(|lines| format!("\n{}", lines.text(run, machine, true))));
     text
 }
 

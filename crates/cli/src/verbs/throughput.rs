@@ -77,8 +77,7 @@ impl Measure for Throughput {
 
     fn not_begun(&self, run: &Run, why: &str) -> Vec<ResultLine> {
         let ThroughputPlan { sizes, search, .. } = &self.measurement;
-        let begin = run.begin.as_ref().map(|begin| &begin.bed);
-        let simulated = matches!(begin, Some(mpps_record::RunBed::Simulated { .. }));
+        let simulated = run.is_simulated();
         let lines = |frames| line::results_not_measured(frames, search, simulated, why);
         // Each size that was begun has all its lines.
         let told = run.results.len();

@@ -1,5 +1,5 @@
-//! A kind of line that is whole with one description: a title, then for each line a sentence, a table, and what that has
-//! to be read with.
+//! A kind of line that is whole with one description: a title, then mostly for each line a sentence, a table, and what that
+//! has to be read with.
 
 use super::{Shown, TrialPlot};
 use crate::chart::{Chart, Kind, Point, STYLES, Series};
@@ -9,14 +9,17 @@ use crate::number;
 use crate::plots::rate_axis;
 use crate::scale::Scale;
 use crate::table::Table;
+use crate::told::Told;
+use maud::Markup;
 use mpps_record::{Answer, Plan, Run, Verdict};
+use serde_json::{Value, json};
 
 /// What a line is about, its frame size first; and what cut it short.
 pub type About<'a> = (Labels<'a>, Option<&'a String>);
 
 /// What its lines say, wherever they are shown.
 pub trait Described: Answer {
-    /// What a run of their job was to find, in a sentence.
+    /// What a run of their job was to find, in a sentence; empty where the plan's loads say it.
     const PURPOSE: &'static str = "";
     /// Several of them.
     const NOUN: &'static str = "frame sizes";
@@ -26,6 +29,8 @@ pub trait Described: Answer {
     const MEMBER: &'static str = "results";
     /// Whether a verb draws them beside its record.
     const IS_DRAWN: bool = false;
+    /// Whether its sentences are long: they are broken in a file too, and empty lines part the remarks.
+    const IS_PROSE: bool = false;
     /// Plots of all trials that say nothing beside them.
     const HIDDEN: &'static [TrialPlot] = &[];
     /// Above each table on a terminal.
@@ -35,7 +40,7 @@ pub trait Described: Answer {
 
     /// What a run of their job was to find, in a sentence. `None`: this plan asks for another kind.
     fn purpose(_plan: &Plan) -> Option<String> {
-        Some(Self::PURPOSE.to_owned())
+        (!Self::PURPOSE.is_empty()).then(|| Self::PURPOSE.to_owned())
     }
 
     /// What was measured, and how.
@@ -45,10 +50,38 @@ pub trait Described: Answer {
     fn about(&self) -> About<'_>;
 
     /// The answer; no stop at its end.
-    fn sentence(&self) -> String;
+    fn sentence(&self) -> String {
+        String::new()
+    }
+
+    /// The answers of all lines; no stop at their ends.
+    fn sentences(lines: &[Self]) -> Vec<String> {
+        lines.iter().map(Self::sentence).collect()
+    }
 
     /// A row for each thing that was measured.
     fn rows(&self, on: On) -> Vec<TableRow>;
+
+    /// The tables of a terminal, each below its lines.
+    fn tables(&self, rows: &[TableRow], on: On) -> Vec<(String, Table)> {
+        let table = (!rows.is_empty()).then(|| column::table(rows, on));
+        let table = table.map(|table| (Self::ABOVE.to_owned(), table));
+        table.into_iter().collect()
+    }
+
+    /// The text of a terminal below the title.
+    fn told(lines: &[Self], _run: &Run, verbose: bool) -> Vec<Told> {
+        let on = On::terminal(verbose);
+        let each = lines.iter().map(|line| {
+            let rows = line.rows(on);
+            Told {
+                sentences: vec![line.sentence()],
+                tables: line.tables(&rows, on),
+                remarks: line.all_remarks(&rows, verbose),
+            }
+        });
+        each.collect()
+    }
 
     /// What the table has to be read with on a terminal, beside rows without a result, and what cut it short.
     fn remarks(&self) -> Vec<String> {
@@ -73,6 +106,27 @@ pub trait Described: Answer {
             .map(|row| Answered::from(row.unsure.map(|unsure| unsure.verdict)))
             .max();
         worst.unwrap_or(Answered::Undecided)
+    }
+
+    /// The same of all lines of a run.
+    fn all_answered(lines: &[Self], _run: &Run) -> Answered {
+        let all = lines.iter().map(Self::answered).max();
+        all.unwrap_or(Answered::Measured)
+    }
+
+    /// The result in JSON, behind what all results have.
+    fn document(lines: &[Self], run: &Run) -> Value {
+        json!({ "simulated": run.is_simulated(), Self::MEMBER: lines })
+    }
+
+    /// What a program that reads only stderr should know of a result.
+    fn complaint(_lines: &[Self]) -> Option<String> {
+        None
+    }
+
+    /// What a page has below the plots.
+    fn section(&self) -> Option<Markup> {
+        None
     }
 
     /// `64 B`, or `64 B, link`.
@@ -117,6 +171,8 @@ pub enum Answered {
     Measured,
     /// The machine disturbed it.
     Undecided,
+    /// It was measured, and it falls short.
+    NotMet,
     /// The meter failed.
     Failed,
 }
@@ -154,16 +210,11 @@ impl<L: Described> Shown for Vec<L> {
     }
 
     fn sentences(&self) -> Vec<String> {
-        self.iter().map(L::sentence).collect()
+        L::sentences(self)
     }
 
     fn table(&self) -> Table {
-        let rows = self.iter().flat_map(|line| {
-            let (labels, _) = line.about();
-            let own = line.rows(On::Page).into_iter();
-            own.map(|row| row.about(&labels)).collect::<Vec<_>>()
-        });
-        column::table(&rows.collect::<Vec<_>>(), On::Page)
+        column::table(&all_rows(self, On::Page), On::Page)
     }
 
     fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
@@ -190,6 +241,20 @@ impl<L: Described> Shown for Vec<L> {
     fn hidden_plots(&self) -> &[TrialPlot] {
         L::HIDDEN
     }
+
+    fn sections(&self) -> Vec<Markup> {
+        self.iter().filter_map(L::section).collect()
+    }
+}
+
+/// The rows of all lines, each behind columns for what its line is about.
+pub fn all_rows<L: Described>(lines: &[L], on: On) -> Vec<TableRow> {
+    let rows = lines.iter().flat_map(|line| {
+        let (labels, _) = line.about();
+        let own = line.rows(on).into_iter();
+        own.map(|row| row.about(&labels)).collect::<Vec<_>>()
+    });
+    rows.collect()
 }
 
 /// How rows are drawn, each where its `x` is.

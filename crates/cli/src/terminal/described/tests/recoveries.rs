@@ -27,7 +27,7 @@ fn told(trials: Vec<RecoveryTrial>, average_ns: Option<u64>) -> String {
         doubts: Vec::new(),
         other: Other::new(),
     };
-    vec![size].text("a machine", false)
+    vec![size].text(&super::Run::default(), "a machine", false)
 }
 
 #[test]
