@@ -195,7 +195,10 @@ fn a_cell_of_a_campaign_is_shown_by_its_id() {
     assert!(!campaign.stdout.contains("Tester and router"));
     let cell = show(&record, "--run 6.3.6");
     assert_eq!(cell.code, Some(0), "{cell:?}");
-    assert!(cell.stdout.contains("\nnat: 516 ns more a frame"));
+    assert!(
+        cell.stdout
+            .contains("\n64 B, nat against none: 516 ns more a frame")
+    );
     let by_name = show(&record, "--run 20261122T162206Z-0a70");
     assert_eq!(by_name.stdout, cell.stdout);
     let all = show(&record, "--verbose");

@@ -71,7 +71,7 @@ fn each_command_runs() {
     let results = [
         "64 B: forwards 1.200 million",
         "Doubts",
-        "Compared with none, in turns on one machine: 64 B",
+        "Compared with none, in turns on one machine",
         "    next: ",
         "1 record in ",
         "The report is in report.html.",
@@ -84,7 +84,7 @@ fn each_command_runs() {
         println!("SKIP: the machine was too disturbed for a result");
     } else {
         assert!(said.contains("A frame costs the router "), "{said}");
-        assert!(said.contains("\nrules: "), "{said}");
+        assert!(said.contains("\n64 B, rules against none: "), "{said}");
     }
     let page = std::fs::read_to_string(scratch.path("report.html")).expect("a page");
     assert!(page.starts_with("<!DOCTYPE html>"), "{:.80}", page);

@@ -7,6 +7,7 @@ pub use grid::{Grid, grids, of_cell};
 
 use crate::number;
 use mpps_record::{ComparisonLine, Factors, Finding, Interval, Run, ToldBy, TrialLine};
+use serde_json::{Value, json};
 
 /// A router that forwarded more than this share of the load was not overloaded.
 const OVERLOADED: f64 = 0.995;
@@ -79,6 +80,23 @@ fn all_contrasts<'a>(
     let each = chosen.iter();
     let each = each.map(|chosen| contrast(factors, chosen, &rounds, line, wrong));
     each.collect()
+}
+
+/// The contrasts in JSON; none where they are not known.
+#[must_use]
+pub fn document(line: &ComparisonLine, run: &Run) -> Option<Value> {
+    let found = contrasts(line, run)?.ok()?;
+    let one = |found: &Contrast<'_>| {
+        json!({
+            "changes": found.changes,
+            "against": found.against,
+            "rate_change": found.rate_change,
+            "rounds": found.rounds,
+            "finding": found.finding,
+            "text": found.in_words(),
+        })
+    };
+    Some(found.iter().map(one).collect())
 }
 
 /// A sentence for each contrast of each factorial comparison.

@@ -16,6 +16,7 @@ mod reset;
 mod result;
 mod sweep;
 
+pub use comparison::{if_slower, unanswered};
 pub use described::{Answered, Described};
 pub use point::scale_sentence;
 pub use result::{at_overload, without_loss};

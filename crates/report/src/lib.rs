@@ -52,7 +52,7 @@ mod trial;
 pub mod verdict;
 
 pub use csv::csv;
-pub use kind::{Answered, Described, Shown, picture, scale_sentence};
+pub use kind::{Answered, Described, Shown, if_slower, picture, scale_sentence, unanswered};
 pub use machine::{machine_line, quoted};
 pub use markdown::markdown;
 pub use metrics::openmetrics;

@@ -6,7 +6,7 @@ mod overload;
 mod timed;
 
 pub use crate::headline::is_bound;
-pub use conditions::{answered, measured_with, queries_and_changes};
+pub use conditions::{measured_with, queries_and_changes, route_changes};
 pub use lines::{comparison, load};
 pub(crate) use overload::OVERLOADED;
 pub use overload::{overload, spread};

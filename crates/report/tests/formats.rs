@@ -325,7 +325,7 @@ fn markdown_is_a_summary_for_an_issue() {
         "**Simulated: 64 B: not recovered: at half of the overload, frames were lost until the trial ended, in ",
         "| 64 B | 3 | not-recovered | - | 9\u{202f}000 | 0 | lossy: 9 000 frames lost |",
         "**Simulated: 64 B, 100 rules against plain: 231 ns more a frame for the router (211 to 251, 8 pairs): 31 % fewer frames/s.**",
-        "| 64 B | plain | 1\u{202f}200\u{202f}000 | 1\u{202f}180\u{202f}000 to 1\u{202f}220\u{202f}000 | 520 | 511 to 529 |",
+        "| 64 B | plain | 1\u{202f}200\u{202f}000 (1\u{202f}180\u{202f}000 to 1\u{202f}220\u{202f}000) | 520 (511 to 529) | ",
         "- **planted-line**: seen in a line. Next: Run.",
         "AMD EPYC",
     ] {

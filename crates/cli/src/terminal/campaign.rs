@@ -1,12 +1,13 @@
 //! A campaign: its cells with the published figures beside ours, then its claims.
 
-use super::comparison::{contrasts_json, in_rows};
+use super::columns::shown;
 use super::wrap::prose;
 use super::{fitted, headed, machine_line, out};
 use crate::outcome::View;
 use anyhow::Result;
 use mpps_report::campaign::CampaignRun;
 use mpps_report::cell::{MeasuredCell, Rate};
+use mpps_report::factorial::{self, Grid};
 use mpps_report::number::{Known, ranged, short_frame};
 use mpps_report::verdict::Judged;
 use serde_json::{Value, json};
@@ -65,9 +66,16 @@ fn cells(cells: &[MeasuredCell<'_>]) -> String {
         text.extend(own.map(|line| format!("{line}\n")));
         let told = cell.told();
         text.extend(told.iter().map(|told| prose(&format!("  {told}\n"))));
-        text.extend(cell.grid().map(|grid| in_rows(&grid, "  ")));
+        text.extend(cell.grid().map(|grid| in_rows(&grid)));
     }
     text
+}
+
+/// Rates by the levels of factors.
+fn in_rows(grid: &Grid) -> String {
+    let table = shown(&grid.table);
+    let lines = std::iter::once(grid.title.as_str()).chain(table.lines());
+    lines.map(|line| format!("  {line}\n")).collect()
 }
 
 fn row(rate: &Rate<'_>) -> [String; 6] {
@@ -106,7 +114,7 @@ fn cell_json(cell: &MeasuredCell<'_>) -> Value {
     let comparison = cell
         .run
         .and_then(|run| Some((run.comparisons.first()?, run)));
-    if let Some(found) = comparison.and_then(|(line, run)| contrasts_json(line, run)) {
+    if let Some(found) = comparison.and_then(|(line, run)| factorial::document(line, run)) {
         value["contrasts"] = found;
     }
     value

@@ -9,7 +9,7 @@ use crate::outcome::{Outcome, View, machine};
 use anyhow::Result;
 use mpps_record::doubts::SIMULATED;
 use mpps_record::{
-    BurstLine, CalibrationLine, CurveLine, EffectsLine, LatencyLine, LoadLine,
+    BurstLine, CalibrationLine, ComparisonLine, CurveLine, EffectsLine, LatencyLine, LoadLine,
     OverloadLine, RecoveryLine, ResetLine, Run, SweepLine,
 };
 use mpps_report::column::On;
@@ -51,7 +51,7 @@ macro_rules! described {
     )*};
 }
 described! {
-    BurstLine CalibrationLine CurveLine EffectsLine LatencyLine LoadLine
+    BurstLine CalibrationLine ComparisonLine CurveLine EffectsLine LatencyLine LoadLine
     OverloadLine RecoveryLine ResetLine SweepLine
 }
 

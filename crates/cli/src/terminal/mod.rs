@@ -7,7 +7,6 @@ mod campaign;
 #[cfg(feature = "measure")]
 mod campaign_ended;
 mod columns;
-mod comparison;
 mod described;
 mod details;
 #[cfg(feature = "measure")]
@@ -31,7 +30,6 @@ mod records;
 mod recovery;
 mod report;
 mod result;
-mod route_changes;
 mod routes;
 #[cfg_attr(
     not(feature = "measure"),
@@ -48,7 +46,6 @@ mod watched;
 pub use campaign::show_campaign;
 #[cfg(feature = "measure")]
 pub use campaign_ended::campaign_ended;
-pub use comparison::{difference_exit, unanswered, unanswered_in_words};
 pub use document::document;
 pub use limits::{limits, limits_json};
 pub use mpps_report::number::{percent_or_under as percent, spaced as grouped};
@@ -79,7 +76,6 @@ pub use crate::print::{error, fitted, keep_error, lost_output, note, out};
 use crate::print::wrap;
 use columns::{columns, headed, part};
 use modifiers::compare_command;
-use route_changes::route_changes;
 use table::table;
 
 #[cfg(all(test, feature = "measure"))]

@@ -1,10 +1,10 @@
 //! The result of a run on stdout, whatever kind it is.
 
-use super::{compare_command, fitted, out, route_changes, suite};
+use super::{compare_command, fitted, out, suite};
 use crate::outcome::{View, is_suite, kind};
 use anyhow::Result;
 use mpps_record::Run;
-use mpps_report::sentence::{answered, measured_with};
+use mpps_report::sentence::{measured_with, queries_and_changes};
 
 /// Puts the result of a run on stdout; what else a person should know goes to stderr.
 ///
@@ -29,20 +29,13 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
     } else {
         suite::show(run, view)?;
     }
-    // A comparison reports answers and route changes for each variant.
-    let Some(begin) = begin.filter(|_| run.comparisons.is_empty()) else {
+    let Some(begin) = begin else {
         return Ok(());
     };
-    let answered = run.end.as_ref().and_then(|end| answered(begin, end));
-    if let Some(answered) = answered {
-        out(&fitted(&format!("{answered}\n")));
-    }
-    if let Some(command) = compare_command(begin) {
-        out(&fitted(&command));
-    }
-    if let Some(changes) = view.head.route_changes {
-        let asked = begin.plan.traffic.route_changes.as_ref();
-        out(&fitted(&route_changes(changes, asked)));
-    }
+    let mut text = compare_command(begin).unwrap_or_default();
+    let counted = run.end.as_ref();
+    let counted = counted.map(|end| queries_and_changes(Some(begin), end));
+    text.extend(counted.iter().flatten().map(|told| format!("{told}\n")));
+    out(&fitted(&text));
     Ok(())
 }

@@ -11,7 +11,7 @@ use mpps_record::{
     Comparability, Difference, Doubt, PointLine, RUNS_ALIKE, Refusal, ResultLine, Run, RunLine,
     Terms, check_profiles, compare_points, compare_results, read_to_show,
 };
-use mpps_report::{missing_trials, number, profile_change};
+use mpps_report::{if_slower, missing_trials, number, profile_change, unanswered};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -163,13 +163,13 @@ fn compare(
         );
     };
     let open = |difference: &Difference| {
-        let open = terminal::unanswered(difference, fail_if_slower);
-        open.map(|open| format!("\n  {}", terminal::unanswered_in_words(open)))
+        let open = unanswered(difference, fail_if_slower);
+        open.map(|open| format!("\n  {open}"))
     };
     let found = |difference: Difference| Found {
         text: difference.to_string() + &open(&difference).unwrap_or_default(),
         members: json!(difference),
-        exit: terminal::difference_exit(&difference, fail_if_slower),
+        exit: if_slower(&difference, fail_if_slower).into(),
         doubts: [Vec::new(), Vec::new()],
     };
     let results = results((first, &one.results), (second, &other.results), terms);

@@ -1,7 +1,7 @@
 //! What a run was measured with, besides its frames: filters, queries, networks, routes, changes of them, a script.
 
-use crate::number::grouped;
-use mpps_record::{EndLine, NETWORKS, RunLine};
+use crate::number::{grouped, percent_or_under as percent};
+use mpps_record::{EndLine, NETWORKS, ReplayedFile, RouteChanges, RunLine};
 
 /// One sentence. `None` without a condition, and for a comparison: its variants have their own.
 #[must_use]
@@ -33,8 +33,7 @@ pub fn measured_with(begin: &RunLine) -> Option<String> {
 
 /// How many management queries the router answered, where they were asked beside the frames. What was asked of a router at
 /// lasting overload is in its own sentence.
-#[must_use]
-pub fn answered(begin: &RunLine, end: &EndLine) -> Option<String> {
+fn answered(begin: &RunLine, end: &EndLine) -> Option<String> {
     begin.plan.traffic.queries_per_s?;
     let queries = end.queries?;
     let [answered, asked] = [queries.answered, queries.asked].map(grouped);
@@ -51,22 +50,44 @@ pub fn queries_and_changes(begin: Option<&RunLine>, end: &EndLine) -> Vec<String
     }
     let queries = begin.and_then(|begin| answered(begin, end));
     let asked = begin.and_then(|begin| begin.plan.traffic.route_changes.as_ref());
-    // As fast as they can be made, those are due that were made.
-    let has_pace = asked.is_some_and(|asked| asked.speed != "max");
-    let changes = end.route_changes.map(|changes| {
-        let made = grouped(changes.applied_per_s().round() as u64);
-        let due = grouped(changes.due_per_s().round() as u64);
-        let due = has_pace.then(|| format!(", of {due} due"));
-        let due = due.unwrap_or_default();
-        format!("Routes changed {made} times a second{due}.")
-    });
+    let made = end.route_changes.as_ref();
+    let changes = made.map(|made| route_changes(made, asked));
     queries.into_iter().chain(changes).collect()
+}
+
+/// `Routes changed 12 400 times a second during each trial (asked 12500/s, 12 500 due) by day.xz. ...`.
+#[must_use]
+pub fn route_changes(made: &RouteChanges, asked: Option<&ReplayedFile>) -> String {
+    let (speed, from) = asked.map_or(("unknown", "its file"), |asked| {
+        (asked.speed.as_str(), asked.from.as_str())
+    });
+    let per_s = |rate: f64| grouped(rate.round() as u64);
+    // As fast as they can be made, those are due that were made.
+    let due = match speed {
+        "max" => String::new(),
+        _ => format!(", {} due", per_s(made.due_per_s())),
+    };
+    let counts = [
+        made.added,
+        made.replaced,
+        made.withdrawn,
+        made.refused,
+        made.late,
+    ];
+    let [added, replaced, withdrawn, refused, late] = counts.map(grouped);
+    let (rate, share) = (per_s(made.applied_per_s()), percent(made.cpu_share()));
+    format!(
+        "Routes changed {rate} times a second during each trial (asked {speed}{due}) by {from}. {added} were added, \
+         {replaced} got another next hop, {withdrawn} were withdrawn, {refused} refused, {late} late. Asking for them \
+         took {share} of the tester's CPU {}. Frames went to prefixes that were never withdrawn.",
+        made.cpu,
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_record::{Queries, ReplayedFile, RouteChanges, Routes};
+    use mpps_record::{Queries, Routes};
 
     fn begin() -> RunLine {
         let bed = include_bytes!("../../../record/tests/golden/bed.jsonl");
@@ -132,13 +153,43 @@ mod tests {
             });
             queries_and_changes(Some(&begin), &end)
         };
-        let expected = [
-            "The router answered 1\u{202f}199 of 1\u{202f}200 management queries.",
-            "Routes changed 995 times a second, of 1\u{202f}000 due.",
-        ];
-        assert_eq!(told("1000/s"), expected);
-        assert_eq!(told("max")[1], "Routes changed 995 times a second.");
+        let [queries, changes] = told("1000/s").try_into().expect("two sentences");
+        let expected = "The router answered 1\u{202f}199 of 1\u{202f}200 management queries.";
+        assert_eq!(queries, expected);
+        let begins = "Routes changed 995 times a second during each trial (asked 1000/s, 1\u{202f}000 due) by ";
+        assert!(changes.starts_with(begins), "{changes}");
+        let begins = "Routes changed 995 times a second during each trial (asked max) by ";
+        assert!(told("max")[1].starts_with(begins));
         begin.job = "compare".to_owned();
         assert_eq!(queries_and_changes(Some(&begin), &end), [""; 0]);
+    }
+
+    #[test]
+    fn the_line_has_speeds_counts_and_cpu() {
+        let made = RouteChanges {
+            added: 400,
+            replaced: 24_000,
+            withdrawn: 401,
+            refused: 1,
+            late: 7,
+            due: 25_000,
+            time_ns: 2_000_000_000,
+            cpu_ns: 60_000_000,
+            cpu: 0,
+        };
+        let asked = ReplayedFile {
+            from: "day.xz".to_owned(),
+            speed: "12500/s".to_owned(),
+            ..ReplayedFile::default()
+        };
+        let text = route_changes(&made, Some(&asked));
+        assert!(
+            text.starts_with(
+                "Routes changed 12\u{202f}400 times a second during each trial (asked 12500/s, 12\u{202f}500 due) by day.xz. 400 \
+                 were added, 24\u{202f}000 got another next hop, 401 were withdrawn, 1 refused, 7 late."
+            ),
+            "{text}"
+        );
+        assert!(text.contains("took 3 % of the tester's CPU 0."), "{text}");
     }
 }

@@ -2,6 +2,7 @@
 
 mod bursts;
 mod calibrations;
+mod comparisons;
 mod latencies;
 #[cfg(feature = "measure")]
 mod loads;
