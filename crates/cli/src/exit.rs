@@ -47,14 +47,6 @@ impl Exit {
         known.unwrap_or(Self::Failed)
     }
 
-    /// Of results of which each says something, or the machine disturbed it.
-    pub fn from_each(says: impl IntoIterator<Item = bool>) -> Self {
-        match says.into_iter().all(|says| says) {
-            true => Self::Measured,
-            false => Self::Undecided,
-        }
-    }
-
     /// The graver of two.
     pub fn worse(self, other: Self) -> Self {
         self.max(other)

@@ -7,7 +7,7 @@ use anyhow::Result;
 use mpps_record::{Comparability, RouteChanges, Run, RunBed, RunLine, Traffic};
 use mpps_report::{Shown, machine_line};
 use serde::Serialize;
-use serde_json::{Value, json, to_string_pretty};
+use serde_json::{Value, to_string_pretty};
 use std::path::Path;
 
 /// The job of `mpps rfc2544` in records.
@@ -16,9 +16,7 @@ pub const SUITE: &str = "rfc2544";
 /// What the lines of one kind come to.
 pub trait Outcome: Shown {
     /// The result in JSON, behind what all results have.
-    fn document(&self, run: &Run, _view: &View<'_>) -> Result<Value> {
-        Ok(json!({ "simulated": run.is_simulated(), "results": self.values() }))
-    }
+    fn document(&self, run: &Run, view: &View<'_>) -> Result<Value>;
 
     /// The lines in words, under the machine that they were measured on.
     fn text(&self, _run: &Run, _machine: &str, _verbose: bool) -> String {

@@ -101,11 +101,6 @@ pub fn with<'a>(labels: &Labels<'a>, more: &[(&'static str, &'a str)]) -> Labels
     labels.iter().chain(more).copied().collect()
 }
 
-/// With the frame size of a line.
-pub fn framed<'a>(labels: &Labels<'a>, frame: &'a str) -> Labels<'a> {
-    with(labels, &[("frame", frame)])
-}
-
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('"', "\\\"")

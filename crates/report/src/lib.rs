@@ -31,6 +31,7 @@ mod members;
 mod metrics;
 pub mod number;
 mod page;
+pub mod part_table;
 mod parts;
 mod plots;
 pub mod profile;
@@ -50,6 +51,7 @@ pub mod table;
 mod told;
 mod trial;
 pub mod verdict;
+pub mod watched;
 
 pub use csv::csv;
 pub use kind::{Answered, Described, Shown, if_slower, picture, scale_sentence, unanswered};

@@ -7,19 +7,15 @@ use crate::profile_change;
 use crate::stage::is_beds;
 use maud::{Markup, html};
 use mpps_record::{
-    CostModel, FoldedStack, FunctionCost, Interval, PartCost, ProfileLine, ProfiledAgainst,
-    ProfiledLoad, ProfiledWire, RUNS_ALIKE, Run,
+    CostModel, FoldedStack, FunctionCost, Interval, ProfileLine, ProfiledAgainst, ProfiledLoad,
+    ProfiledWire, RUNS_ALIKE, Run,
 };
 
 /// Stacks are weighed in ns of so many frames, because other programs want whole numbers.
 const FRAMES: f64 = 1_000.0;
 const UNIT: &str = "ns of 1 000 frames";
-/// Parts that the sentence names, and functions that a cell names.
+/// Parts that the sentence names.
 const PARTS: usize = 4;
-const NAMED: usize = 3;
-/// A table of the parts of a frame's cost.
-pub const COLUMNS: &str =
-    "frame;by;part;ns a frame;95 % interval;the wire's;of the whole;samples;most of it";
 
 /// The saturated load, if its cost is known by stage.
 #[must_use]
@@ -310,51 +306,12 @@ fn samples(load: &ProfiledLoad, by_cycles: bool) -> String {
     )
 }
 
-fn named(functions: &[FunctionCost], most: usize) -> String {
+/// The first functions with their times.
+#[must_use]
+pub fn named(functions: &[FunctionCost], most: usize) -> String {
     let name = |at: &FunctionCost| format!("{} {:.0} ns", at.function, at.ns);
     let names: Vec<String> = functions.iter().take(most).map(name).collect();
     names.join(", ")
-}
-
-/// Rows of the table: every stage, then every cause, of the saturated load.
-pub fn rows(line: &ProfileLine) -> Vec<Vec<String>> {
-    let Some(load) = saturated(line) else {
-        return Vec::new();
-    };
-    let stages = load.stages.iter().map(|at| {
-        let by = if is_beds(&at.part) {
-            "stage of the bed"
-        } else {
-            "stage"
-        };
-        (by, at)
-    });
-    let causes = load.causes.iter().map(|at| ("cause", at));
-    let wire = line.wire.as_ref().map(|wire| &wire.load);
-    let bed = |by: &str, part: &str| {
-        let parts = wire.map(|wire| {
-            if by == "cause" {
-                &wire.causes
-            } else {
-                &wire.stages
-            }
-        })?;
-        parts.iter().find(|at| at.part == part)
-    };
-    let row = |(by, at): (&str, &PartCost)| {
-        vec![
-            number::frame(&line.frame),
-            by.to_owned(),
-            at.part.clone(),
-            format!("{:.0}", at.ns.median),
-            format!("{:.0} to {:.0}", at.ns.low, at.ns.high),
-            bed(by, &at.part).map_or(String::new(), |at| format!("{:.0}", at.ns.median)),
-            number::percent(at.ns.median / load.frame_ns.median.max(f64::MIN_POSITIVE)),
-            number::grouped(at.samples),
-            named(&at.top, NAMED),
-        ]
-    };
-    stages.chain(causes).map(row).collect()
 }
 
 /// A profile's stacks. `root` stands below all of them, if it is not empty.

@@ -259,7 +259,7 @@ fn a_profile_says_where_the_time_goes() {
          poll. It predicts 1.40 million frames/s at saturation. Saturated windows of the same trials forwarded 1.43 \
          million (-2.1 %; -3 to +1).",
         "With the sampler the router forwarded 99 % of what it forwards without (94 % to 104 %, 8 pairs).",
-        "<td>stage of the bed</td><td>virtual NIC</td><td>150</td><td>142 to 158</td><td></td><td>21.4 %</td>",
+        "<td>stage of the bed</td><td>virtual NIC</td><td>150</td><td>142 to 158</td><td>21.4 %</td>",
         "<td>cause</td><td>locks</td><td>30</td>",
         "<td>routing</td><td>120</td><td>61</td><td>58</td><td>68</td><td>63</td><td>106</td><td>123</td>\
          <td>218</td><td>yes</td>",

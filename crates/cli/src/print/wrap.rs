@@ -1,7 +1,6 @@
 //! Prose and tables within the terminal's width. A table that is wider goes on below, between two columns. Where stdout is
 //! no terminal nothing is broken: there a fact is a line, for `grep` and `diff`.
 
-use std::fmt::Display;
 use std::io::IsTerminal;
 
 /// Longer lines are hard to read, however wide the terminal.
@@ -36,11 +35,6 @@ fn width() -> Option<usize> {
 /// Breaks the lines of prose between tables.
 pub fn prose(text: &str) -> String {
     wrap(text, PROSE)
-}
-
-/// A paragraph of it, behind an empty line.
-pub fn paragraph(text: impl Display) -> String {
-    prose(&format!("\n{text}\n"))
 }
 
 /// Breaks lines longer than `width` columns between words, and rows of tables between columns.

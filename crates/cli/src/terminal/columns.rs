@@ -19,20 +19,6 @@ pub fn headed<const N: usize>(
     columns(std::iter::once(head).chain(rows), left)
 }
 
-/// The same behind an empty line and a title; nothing without rows.
-pub fn part<const N: usize>(
-    title: &str,
-    head: &str,
-    rows: impl IntoIterator<Item = [String; N]>,
-    left: &[usize],
-) -> String {
-    let mut rows = rows.into_iter().peekable();
-    match rows.peek() {
-        Some(_) => format!("\n{title}{}", headed(head, rows, left)),
-        None => String::new(),
-    }
-}
-
 /// A table of a result.
 pub fn shown(table: &Table) -> String {
     columns(std::iter::once(&table.head).chain(&table.rows), &table.left)

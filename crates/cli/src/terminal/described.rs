@@ -10,7 +10,7 @@ use anyhow::Result;
 use mpps_record::doubts::SIMULATED;
 use mpps_record::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, EffectsLine, LatencyLine, LoadLine,
-    OverloadLine, RecoveryLine, ResetLine, Run, SweepLine,
+    OverloadLine, ProfileLine, RecoveryLine, ResetLine, Run, SweepLine,
 };
 use mpps_report::column::On;
 use mpps_report::{Answered, Described, Told};
@@ -52,7 +52,7 @@ macro_rules! described {
 }
 described! {
     BurstLine CalibrationLine ComparisonLine CurveLine EffectsLine LatencyLine LoadLine
-    OverloadLine RecoveryLine ResetLine SweepLine
+    OverloadLine ProfileLine RecoveryLine ResetLine SweepLine
 }
 
 impl From<Answered> for Exit {
@@ -85,7 +85,7 @@ fn text<L: Described>(lines: &[L], run: &Run, machine: &str, verbose: bool) -> S
 }
 
 /// A part of a text, behind an empty line.
-fn told(part: &Told, is_prose: bool) -> String {
+pub fn told(part: &Told, is_prose: bool) -> String {
     let line = |told: String| match is_prose {
         true => prose(&(told + "\n")),
         false => told + "\n",

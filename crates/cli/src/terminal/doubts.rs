@@ -12,8 +12,6 @@ const LINES_MAX: usize = 8;
 /// Columns of a doubt without `--verbose`.
 const WIDTH: usize = 100;
 const HEADING: &str = "\nDoubts\n";
-/// The noun of lines that each have one frame size.
-pub const SIZES: &str = "frame sizes";
 
 /// What was seen, in so many columns: all of it, or its first clause, or that one without the
 /// parenthesis that ends it, or its first words.

@@ -13,14 +13,11 @@ mod details;
 mod doctor;
 mod document;
 pub mod doubts;
-mod explained;
-mod explained_against;
 #[cfg(feature = "measure")]
 mod fib;
 mod fib_scale;
 mod limits;
 mod modifiers;
-mod part_table;
 #[cfg(feature = "measure")]
 pub mod plan;
 #[cfg(feature = "measure")]
@@ -41,7 +38,6 @@ mod table;
 #[cfg(feature = "measure")]
 pub mod top;
 mod tune;
-mod watched;
 
 pub use campaign::show_campaign;
 #[cfg(feature = "measure")]
@@ -62,19 +58,19 @@ pub use tune::{setting, settings, settings_json};
 #[cfg(feature = "measure")]
 pub use {
     beds::{beds, beds_json},
+    described::told,
     doctor::{doctor, doctor_json},
     fib::{
         RoutesLoaded, cleared, cleared_json, contents, contents_json, fib_stats, fib_stats_json,
         left_out, loaded, loaded_json,
     },
     recovery::recovery,
-    watched::page,
 };
 
 pub use crate::print::{error, fitted, keep_error, lost_output, note, out};
 
 use crate::print::wrap;
-use columns::{columns, headed, part};
+use columns::{columns, headed};
 use modifiers::compare_command;
 use table::table;
 

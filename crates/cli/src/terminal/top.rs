@@ -1,11 +1,14 @@
 //! The screen of `mpps top`: the tables of a look, as far as they fit, on the terminal's second screen.
 
-use super::part_table::part_table;
+use super::columns::shown;
 use super::style::{LOSSY, bold, painted};
-use super::watched::{counts, remarks, sentences, split};
 use super::wrap::wrap;
 use anyhow::{Context, Result};
 use mpps_record::ProfileLine;
+use mpps_report::column::On;
+use mpps_report::part_table::tables;
+use mpps_report::profile::saturated;
+use mpps_report::watched::{counts, remarks, sentences};
 use nix::sys::termios::{self, InputFlags, LocalFlags, SetArg, SpecialCharacterIndices, Termios};
 use std::io;
 use std::sync::Mutex;
@@ -101,12 +104,12 @@ pub fn picture(line: &ProfileLine, causes: bool, (width, height): (usize, usize)
     let Some(watched) = &line.watched else {
         return String::new();
     };
-    let [traffic, limit] = sentences(line, watched).map(|text| wrap(&text, width) + "\n");
-    let parts = split(line).map_or(String::new(), |load| {
-        part_table(load, (None, None), causes, false)
+    let [traffic, limit] = sentences(line, watched).map(|text| wrap(&(text + "."), width) + "\n");
+    let parts = saturated(line).map_or(String::new(), |load| {
+        shown(&tables(load, (None, None), On::Screen)[usize::from(causes)])
     });
     let fixed = [&traffic, &limit, &parts].map(|text| text.lines().count());
-    let tables = counts(watched, false);
+    let tables: Vec<String> = counts(watched, On::Screen).iter().map(shown).collect();
     let mut tables = cut(&tables, height.saturating_sub(fixed.iter().sum()));
     tables.push(parts.lines().map(str::to_owned).collect());
     let mut lines = vec![bold(&traffic)];

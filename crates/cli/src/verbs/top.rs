@@ -3,12 +3,14 @@
 use crate::args::{TopArgs, top_intervals};
 use crate::exit::Exit;
 use crate::terminal::top::{Screen, picture, size};
-use crate::terminal::{self, page};
+use crate::terminal::{self, told};
 use anyhow::{Result, ensure};
 use mpps_lab::interrupt;
 use mpps_lab::observe::Observer;
 use mpps_method::Span;
 use mpps_record::ProfileLine;
+use mpps_report::column::On;
+use mpps_report::watched;
 use std::io::IsTerminal;
 
 /// Ctrl-C, while keys are no signals.
@@ -52,7 +54,9 @@ fn print(observer: &Observer, args: &TopArgs) -> Result<Exit> {
         let watched = line.watched.as_ref();
         terminal::out(&match args.json {
             true => serde_json::to_string(&line)? + "\n",
-            false => watched.map_or(String::new(), |watched| page(&line, watched, false)),
+            false => watched.map_or(String::new(), |watched| {
+                told(&watched::told(&line, watched, On::Screen), true)
+            }),
         });
         if args.once || interrupt::requested() || terminal::lost_output().is_some() {
             return Ok(Exit::Measured);

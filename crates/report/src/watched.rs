@@ -1,14 +1,15 @@
-//! A look at a host at its work: the page of `mpps explain --cpus` and `mpps top --once`, and the same tables on the screen
+//! A look at a host at its work: the text of `mpps explain --cpus` and `mpps top --once`, and the same tables on the screen
 //! of `mpps top`.
 
-use super::details::listed;
-use super::headed;
-use super::part_table::tables;
-use super::wrap::paragraph;
+use crate::column::On;
+use crate::number::{self, Known};
+use crate::part_table::tables;
+use crate::profile::saturated;
+use crate::table::Table;
+use crate::told::Told;
 use mpps_record::{
     CpuLedger, ProfileLine, ProfiledLoad, Watched, WatchedCpu, WatchedLink, WatchedQueue,
 };
-use mpps_report::number::{self, Known};
 use std::cmp::Reverse;
 
 /// Rows of drops.
@@ -20,22 +21,22 @@ const SEEN_MIN: f64 = 0.9;
 /// A CPU with less of its samples is not seen while it idles.
 const DUE_MIN: f64 = 0.98;
 
-/// The page: traffic and cost, limit, CPUs, interfaces, drops, the parts of a frame's cost, other tasks, what to doubt.
-pub fn page(line: &ProfileLine, watched: &Watched, verbose: bool) -> String {
-    let [traffic, limit] = sentences(line, watched);
-    let mut text = paragraph(format!("{traffic}\n{limit}"));
-    for table in counts(watched, verbose) {
-        text += &format!("\n{table}");
+/// Traffic and cost, limit, CPUs, interfaces, drops, the parts of a frame's cost, other tasks, what to doubt.
+#[must_use]
+pub fn told(line: &ProfileLine, watched: &Watched, on: On) -> Told {
+    let parts = saturated(line).map(|load| tables(load, (None, None), on));
+    let tables = counts(watched, on).into_iter();
+    let tables = tables.chain(parts.into_iter().flatten());
+    Told {
+        sentences: sentences(line, watched).into(),
+        tables: tables.map(|table| (String::new(), table)).collect(),
+        remarks: remarks(line, watched),
     }
-    if let Some(load) = split(line) {
-        text += &tables(load, None, None, verbose);
-    }
-    text.extend(remarks(line, watched).into_iter().map(paragraph));
-    text
 }
 
-/// What came, what went and what a frame cost; then the limit.
-pub(super) fn sentences(line: &ProfileLine, watched: &Watched) -> [String; 2] {
+/// What came, what went and what a frame cost; then the limit. No stop at their ends.
+#[must_use]
+pub fn sentences(line: &ProfileLine, watched: &Watched) -> [String; 2] {
     let of_others = match watched.foreign_packets > watched.frames / 2 {
         true => ". No interface here counted most of these frames",
         false => "",
@@ -55,28 +56,33 @@ pub(super) fn sentences(line: &ProfileLine, watched: &Watched) -> [String; 2] {
         _ => String::new(),
     };
     let traffic = format!(
-        "{} for {:.1} s: {} frames/s in{share}, {} out. {cost}.",
+        "{} for {:.1} s: {} frames/s in{share}, {} out. {cost}",
         number::cpus(&line.cpus),
         watched.time_ns as f64 / 1e9,
         rate(watched.rx_frames, watched),
         rate(watched.tx_frames, watched),
     );
-    let limit = line.limit_text.as_deref().unwrap_or_default();
-    [traffic, format!("{limit}.")]
-}
-
-/// The load whose cost samples split.
-pub(super) fn split(line: &ProfileLine) -> Option<&ProfiledLoad> {
-    line.loads.first().filter(|load| !load.stages.is_empty())
+    [traffic, line.limit_text.clone().unwrap_or_default()]
 }
 
 /// Tables of all that was counted, the busiest first.
-pub(super) fn counts(watched: &Watched, verbose: bool) -> Vec<String> {
-    let mut tables = vec![cpus(watched), links(watched, verbose)];
-    if !watched.drops.is_empty() {
-        tables.push(drops(watched, verbose));
+#[must_use]
+pub fn counts(watched: &Watched, on: On) -> Vec<Table> {
+    let drops = (!watched.drops.is_empty()).then(|| drops(watched, on));
+    let tables = [cpus(watched), links(watched, on)];
+    tables.into_iter().chain(drops).collect()
+}
+
+/// With columns of words at these places.
+fn table<const N: usize>(
+    head: &str,
+    rows: impl Iterator<Item = [String; N]>,
+    left: &[usize],
+) -> Table {
+    Table {
+        left: left.to_vec(),
+        ..Table::new(head, rows.map(Vec::from))
     }
-    tables
 }
 
 /// Per second: `370k`.
@@ -89,7 +95,7 @@ fn rate(count: u64, watched: &Watched) -> String {
 }
 
 /// Where each CPU's time went; a dash where only the kernel's own counts are known.
-fn cpus(watched: &Watched) -> String {
+fn cpus(watched: &Watched) -> Table {
     let head = "CPU;idle %;net %;softirq %;tasks %;packets/s;irqs/s;a poll;most in";
     let row = |cpu: &&WatchedCpu| {
         let known = |text: fn(&CpuLedger) -> String| cpu.ledger.as_ref().map(text);
@@ -111,7 +117,7 @@ fn cpus(watched: &Watched) -> String {
     };
     let mut cpus: Vec<&WatchedCpu> = watched.cpus.iter().collect();
     cpus.sort_by(|one, other| other.network_share().total_cmp(&one.network_share()));
-    headed(head, cpus.iter().map(row), &[8])
+    table(head, cpus.iter().map(row), &[8])
 }
 
 /// In a table whose head has the sign.
@@ -119,7 +125,8 @@ fn percent(share: f64) -> String {
     format!("{:.1}", share * 100.0)
 }
 
-fn links(watched: &Watched, verbose: bool) -> String {
+fn links(watched: &Watched, on: On) -> Table {
+    let verbose = on == On::Details;
     let counts =
         |link: &WatchedLink| [link.rx_frames, link.tx_frames, link.rx_drops, link.tx_drops];
     let events = |link: &WatchedLink| counts(link).iter().sum::<u64>();
@@ -148,15 +155,19 @@ fn links(watched: &Watched, verbose: bool) -> String {
     let none = ["none had a frame", "", "", "", ""].map(str::to_owned);
     let none = links.is_empty().then_some(none);
     let head = "interface;in/s;out/s;lost in/s;lost out/s";
-    headed(
+    table(
         head,
         links.iter().flat_map(|link| rows(link)).chain(none),
         &[0],
     )
 }
 
-fn drops(watched: &Watched, verbose: bool) -> String {
-    let most = if verbose { usize::MAX } else { DROPS_MAX };
+fn drops(watched: &Watched, on: On) -> Table {
+    let most = if on == On::Details {
+        usize::MAX
+    } else {
+        DROPS_MAX
+    };
     let rows = watched.drops.iter().take(most).map(|drop| {
         let function = drop.function.as_deref().unwrap_or("-");
         [
@@ -166,7 +177,7 @@ fn drops(watched: &Watched, verbose: bool) -> String {
             function.chars().take(FUNCTION_WIDTH).collect(),
         ]
     });
-    headed("dropped/s;at;reason;in", rows, &[1, 2, 3])
+    table("dropped/s;at;reason;in", rows, &[1, 2, 3])
 }
 
 /// The CPUs that gave few of their samples.
@@ -188,14 +199,18 @@ fn few_samples(watched: &Watched) -> Option<String> {
 }
 
 /// What is below the tables: other tasks, what was lost at the CPUs, how much samples saw.
-pub(super) fn remarks(line: &ProfileLine, watched: &Watched) -> Vec<String> {
+#[must_use]
+pub fn remarks(line: &ProfileLine, watched: &Watched) -> Vec<String> {
     let doubted = |lack| format!("To doubt: {lack}.");
     let mut told: Vec<String> = watched.lacks.iter().map(doubted).collect();
     let share = |task: &mpps_record::WatchedTask| {
         format!("{} {}", task.name, number::percent(task.cpu_share))
     };
-    let what = "Other tasks took these shares of one CPU";
-    told.extend(listed(what, watched.tasks.iter().map(share)).map(|tasks| tasks + "."));
+    let tasks: Vec<String> = watched.tasks.iter().map(share).collect();
+    told.extend((!tasks.is_empty()).then(|| {
+        let tasks = tasks.join(", ");
+        format!("Other tasks took these shares of one CPU: {tasks}.")
+    }));
     for cpu in &watched.cpus {
         if cpu.backlog_drops + cpu.squeezed > 0 {
             told.push(format!(
@@ -214,7 +229,7 @@ pub(super) fn remarks(line: &ProfileLine, watched: &Watched) -> Vec<String> {
             rate(watched.foreign_packets, watched)
         ));
     }
-    match split(line) {
+    match saturated(line) {
         Some(load) => told.push(samples(load)),
         None if line.loads.is_empty() => {}
         None => told.push("Too few samples to split the cost.".to_owned()),
