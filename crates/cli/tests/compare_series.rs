@@ -2,7 +2,7 @@
 //! and CPUs at two distances included.
 
 use mpps_lab::jobs::compare::ALIKE;
-use mpps_method::compare::{Comparison, Finding, Measure, Rule, Turn};
+use mpps_method::compare::{Comparison, Finding, Rule, ToldBy, Turn};
 use mpps_method::distance::Distance;
 use mpps_method::random::Random;
 use mpps_method::saturation::{Block, Window};
@@ -103,7 +103,7 @@ fn compared(turns: &[Turn], seed: u64, share: f64) -> Finding {
         turns[place].clone()
     };
     let mut comparison = Comparison::new(Rule {
-        measure: Measure::Rate,
+        measure: ToldBy::Rate,
         within: 0.02,
         alike: ALIKE,
     });

@@ -101,10 +101,6 @@ fn variant(measured: &Measured) -> Value {
         "cost_ns": measured.compared.and_then(|found| found.cost_ns).map(interval),
         "fixed_cost_ns": measured.compared.and_then(|found| found.fixed_cost_ns).map(interval),
         "pairs": measured.compared.map(|found| found.pairs),
-        "looks": measured.compared.map(|found| found.looks),
-        "left_out": measured.compared.map(|found| {
-            [found.left_out.disturbed, found.left_out.distance, found.left_out.not_overloaded]
-        }),
         "sent_fps": overload(&|block| block.sent.fps().into()),
         "rates_fps": overload(&|block| rate(block).into()),
         "ns_per_frame": overload(&|block| block.ns_per_frame.into()),

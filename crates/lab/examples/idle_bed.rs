@@ -8,7 +8,7 @@ use mpps_lab::tester::{ReceiverMode, ReceiverPlace, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::cpu;
-use mpps_method::compare::{Comparison, Measure, Rule, Turn};
+use mpps_method::compare::{Comparison, Rule, ToldBy, Turn};
 use mpps_method::distance::Distance;
 use mpps_method::{Block, Offer, Rate, Span};
 use std::error::Error;
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let raise = |bed| Tester::raise(bed, &traffic, LOAD.frames_in(TRIAL), ReceiverMode::Polled);
     let mut tester = raise(&bed)?;
     let rule = Rule {
-        measure: Measure::Rate,
+        measure: ToldBy::Rate,
         within: 0.005,
         alike: 0.0,
     };

@@ -74,11 +74,7 @@ fn line(number: u32, trial: &Trial, receiver_ns: u64, sender_ns: u64, verdict: &
     let arrived = (counts.received + 32) as f64;
     let steal = trial.steal.iter().map(|cpu| cpu.steal_ns).max();
     let busy: u64 = trial.busy.iter().map(|cpu| cpu.run_ns).sum();
-    let speeds: Vec<u64> = trial
-        .speeds
-        .iter()
-        .map(|cpu| cpu.before.as_nanos())
-        .collect();
+    let speeds: Vec<u64> = trial.speeds.iter().map(|cpu| cpu.before_ns).collect();
     format!(
         "{{\"trial\":{number},\"offered_fps\":{:.0},\"intended_frames\":{},\"sent_frames\":{},\"unsent_frames\":{},\
          \"received_frames\":{},\"lost_before_nic_frames\":{},\"lost_nic_ring_frames\":{},\

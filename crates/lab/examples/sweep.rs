@@ -85,7 +85,12 @@ fn line(trial: &Trial, verdict: &Verdict) -> String {
         ledger.lost_receiver_ring,
         if closed { "closed" } else { "open" },
         trial.busiest_share().unwrap_or(0.0),
-        longest(trial.gaps.iter().map(|gap| gap.longest).collect()),
+        trial
+            .gaps
+            .iter()
+            .map(|gap| gap.longest_ns)
+            .max()
+            .unwrap_or(0),
         longest(
             trial
                 .other_tasks

@@ -1,6 +1,5 @@
 //! Values of the method and findings of the lab, as the lines of a record have them.
 
-mod cause;
 mod losses;
 mod overload;
 mod result;
@@ -13,18 +12,19 @@ pub(crate) use result::result;
 pub use result::results_not_measured;
 pub(crate) use traffic::replayed_file;
 pub use traffic::{routes, traffic};
-pub(crate) use trial::route_changes;
 pub use trial::trial;
 pub use windows::block_of_line;
 
 use crate::doubt::Doubt;
-use mpps_method::compare::{Compared, Finding, Measure};
+use mpps_method::compare::{Compared, ToldBy};
 use mpps_method::interval::Interval;
-use mpps_method::{self as method, Histogram, Rate, Verdict, histogram};
-use mpps_record::{self as record, Difference, LimitedBy, Pairs, ToldBy};
+use mpps_method::{Histogram, Rate, Verdict, histogram};
+use mpps_record::{self as record, Difference};
 
-// Reports, which do not know the method, go by the same share.
-const _: () = assert!(record::BUSY == method::limit::BUSY);
+/// The record's word for what limits, which may be one that this version does not know.
+pub(crate) fn limited_by(by: mpps_method::LimitedBy) -> record::LimitedBy {
+    by.into()
+}
 
 /// The word for a verdict.
 #[must_use]
@@ -35,21 +35,6 @@ pub const fn verdict(verdict: &Verdict) -> record::Verdict {
         Verdict::NotOffered(_) => record::Verdict::NotOffered,
         Verdict::Invalid(_) => record::Verdict::Invalid,
         Verdict::Void(_) => record::Verdict::Void,
-    }
-}
-
-/// The word for a limit.
-#[must_use]
-pub(crate) const fn limited_by(limit: method::LimitedBy) -> LimitedBy {
-    match limit {
-        method::LimitedBy::Tester => LimitedBy::Tester,
-        method::LimitedBy::Link => LimitedBy::Link,
-        method::LimitedBy::MaxRate => LimitedBy::MaxRate,
-        method::LimitedBy::Dut => LimitedBy::Dut,
-        method::LimitedBy::SharedCpu => LimitedBy::SharedCpu,
-        method::LimitedBy::Pause => LimitedBy::Pause,
-        method::LimitedBy::Disturbed => LimitedBy::Disturbed,
-        method::LimitedBy::Trials => LimitedBy::Trials,
     }
 }
 
@@ -113,34 +98,14 @@ pub(crate) fn rates(Interval { low, middle, high }: Interval) -> record::Interva
 
 /// What pairs say of two variants.
 #[must_use]
-pub(crate) fn difference(compared: &Compared, measure: Measure) -> Difference {
+pub(crate) fn difference(compared: &Compared, measure: ToldBy) -> Difference {
     Difference {
-        finding: match compared.finding {
-            Finding::Different => record::Finding::Different,
-            Finding::NoDifference => record::Finding::NoDifference,
-            Finding::NotDecided => record::Finding::NotDecided,
-        },
-        told_by: match measure {
-            Measure::Rate => ToldBy::Rate,
-            Measure::Cost => ToldBy::Cost,
-        },
+        finding: compared.finding.into(),
+        told_by: measure.into(),
         rate_change: compared.rate.map(interval),
         cost_change: compared.cost.map(interval),
         cost_ns: compared.cost_ns.map(cost),
         fixed_cost_ns: compared.fixed_cost_ns.map(cost),
-        pairs: Some(pairs(compared)),
-    }
-}
-
-/// Pairs that count, and those left out.
-pub(crate) const fn pairs(compared: &Compared) -> Pairs {
-    Pairs {
-        counted: compared.pairs,
-        looks: compared.looks,
-        disturbed: compared.left_out.disturbed,
-        distance: compared.left_out.distance,
-        moved: compared.moved,
-        fixed: compared.fixed_pairs,
-        not_overloaded: compared.left_out.not_overloaded,
+        pairs: Some(compared.pairs),
     }
 }

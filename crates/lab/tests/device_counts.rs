@@ -50,7 +50,7 @@ fn what_the_device_drops_is_lost_to_the_frame() {
         let dropped = nft_counter(&lab.device, "drops") - before;
         let (counts, ledger) = (trial.counts(), trial.ledger());
         assert!(dropped > 100, "{dropped} dropped of {counts:?}");
-        let canaries = |c: mpps_method::Canaries| c.sent - c.received;
+        let canaries = |c: mpps_method::Canaries| c.sent_frames - c.received_frames;
         let canaries = canaries(ledger.opening) + canaries(ledger.closing);
         assert_eq!(counts.lost + canaries, dropped, "{trial:?}");
         assert_eq!(ledger.lost_in_dut, dropped, "{ledger:?}");

@@ -58,7 +58,7 @@ fn a_cpu_that_stands_still_voids_the_trial() {
             // The first comes before the trial; one more at least is in it.
             assert!(count > 1 && longest_ns >= PAUSE_NS, "{count} {longest_ns}");
             let gap = trial.gaps.iter().find(|gap| gap.cpu == paused);
-            let gap = gap.expect("a watch on each CPU").longest.as_nanos();
+            let gap = gap.expect("a watch on each CPU").longest_ns;
             // The watch ticks each ms, and sees no less than what was planted in the trial.
             assert!(gap >= PAUSE_NS, "the watch saw {gap} ns on CPU {paused}");
             let verdict = trial.judge(&blind_to_steal(&tester, &offer));

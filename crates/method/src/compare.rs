@@ -14,6 +14,8 @@ use crate::interval::Interval;
 use crate::saturation::{self, Block, PAIR_WINDOWS_MIN};
 use crate::statistics::median;
 use crate::units::Rate;
+use mpps_record::Pairs;
+pub use mpps_record::known::{Finding, ToldBy};
 pub(crate) use signed_rank::interval;
 
 /// An interval of a difference is narrow enough when its half is this share of the difference.
@@ -45,21 +47,11 @@ pub struct Turn {
     pub fixed: Block,
 }
 
-/// What tells two variants apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Measure {
-    /// The forwarding rate at overload.
-    #[default]
-    Rate,
-    /// CPU time of a frame at overload: where the tester ends before the DUT, both forward what the tester offers.
-    Cost,
-}
-
 /// By what rule two variants are compared; fixed before the first pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
     /// What tells them apart.
-    pub measure: Measure,
+    pub measure: ToldBy,
     /// A difference smaller than this share needs not be found.
     pub within: f64,
     /// Differences up to this share are also seen between two beds of the same set-up: they are none.
@@ -78,37 +70,6 @@ impl Rule {
     }
 }
 
-/// What was found of a difference.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Finding {
-    /// The whole interval lies beyond what two beds of the same set-up differ by.
-    Different,
-    /// The whole interval lies within what was asked for.
-    NoDifference,
-    /// Neither: the time was spent before the interval was narrow enough.
-    #[default]
-    NotDecided,
-}
-
-/// Pairs that do not count. Which of the two forwarded more decides nothing of that.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Too few windows of a trial were undisturbed.
-    pub disturbed: u32,
-    /// The machine was not in one state in both trials, as it was in half of the others or more.
-    pub distance: u32,
-    /// A DUT forwarded all that was sent.
-    pub not_overloaded: u32,
-}
-
-impl LeftOut {
-    /// All of them.
-    #[must_use]
-    pub const fn all(&self) -> u32 {
-        self.disturbed + self.distance + self.not_overloaded
-    }
-}
-
 /// What pairs say of two variants. Intervals hold in 19 of 20 comparisons, however often was looked.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Compared {
@@ -122,16 +83,8 @@ pub struct Compared {
     pub cost: Option<Interval>,
     /// CPU time that a frame takes more at the fixed load, ns.
     pub fixed_cost_ns: Option<Interval>,
-    /// Pairs that this stands on; some may have followed those of the finding.
-    pub fixed_pairs: u32,
-    /// Pairs that the finding stands on.
-    pub pairs: u32,
-    /// Of these, pairs whose CPUs were not at one distance.
-    pub moved: u32,
-    /// Pairs left out.
-    pub left_out: LeftOut,
-    /// How often was looked.
-    pub looks: u32,
+    /// The pairs. Which of the two forwarded more decides nothing of which are left out.
+    pub pairs: Pairs,
 }
 
 /// What one pair says.
@@ -154,7 +107,7 @@ pub struct Comparison {
     /// Comparisons that are told together: each may be wrong so many times less often.
     tests: u32,
     pairs: Vec<Differences>,
-    left_out: LeftOut,
+    left_out: Pairs,
     looks: usize,
     ended: Option<Compared>,
     /// Pairs taken since it has ended.
@@ -164,17 +117,12 @@ pub struct Comparison {
 impl Comparison {
     /// Begins without a pair.
     #[must_use]
-    pub const fn new(rule: Rule) -> Self {
-        let left_out = LeftOut {
-            disturbed: 0,
-            distance: 0,
-            not_overloaded: 0,
-        };
+    pub fn new(rule: Rule) -> Self {
         Self {
             rule,
             tests: 1,
             pairs: Vec::new(),
-            left_out,
+            left_out: Pairs::default(),
             looks: 0,
             ended: None,
             more: 0,
@@ -206,13 +154,10 @@ impl Comparison {
     pub fn add(&mut self, base: &Turn, variant: &Turn) -> bool {
         self.more += u32::from(self.ended.is_some());
         let added = differences(base, variant, self.rule.measure);
-        let reason = |left_out: &mut LeftOut, why| match why {
-            Unfit::Disturbed => left_out.disturbed += 1,
-            Unfit::NotOverloaded => left_out.not_overloaded += 1,
-        };
         match added {
             Ok(differences) => self.pairs.push(differences),
-            Err(why) => reason(&mut self.left_out, why),
+            Err(Unfit::Disturbed) => self.left_out.disturbed += 1,
+            Err(Unfit::NotOverloaded) => self.left_out.not_overloaded += 1,
         }
         added.is_ok_and(|pair| pair.at_one)
     }
@@ -242,7 +187,7 @@ impl Comparison {
     fn lacks_fixed(&self) -> bool {
         let by_now = self.compared(wrong_at(self.looks.saturating_sub(1)));
         // Where no pair tells it, busy times are unknown, or the load is too high for this machine.
-        self.more < FIXED_MORE && by_now.fixed_pairs > 0 && by_now.fixed_cost_ns.is_none()
+        self.more < FIXED_MORE && by_now.pairs.fixed > 0 && by_now.fixed_cost_ns.is_none()
     }
 
     /// What was found, where the comparison has ended by itself; else what the pairs so far say, as the last look. The cost at
@@ -253,7 +198,10 @@ impl Comparison {
             let all = self.compared(wrong_at(self.looks.saturating_sub(1)));
             return Compared {
                 fixed_cost_ns: all.fixed_cost_ns,
-                fixed_pairs: all.fixed_pairs,
+                pairs: Pairs {
+                    fixed: all.pairs.fixed,
+                    ..ended.pairs
+                },
                 ..ended
             };
         }
@@ -277,24 +225,24 @@ impl Comparison {
             let samples: Vec<f64> = self.counting().filter_map(of).collect();
             signed_rank::interval(&samples, wrong / f64::from(self.tests))
         };
-        let pairs = self.counting().count() as u32;
+        let counted = self.counting().count() as u32;
         let with_fixed = self.counting().filter(|pair| pair.fixed_ns.is_some());
-        let fixed_pairs = with_fixed.count() as u32;
+        let fixed = with_fixed.count() as u32;
         let mut compared = Compared {
             rate: interval(&|pair| Some(pair.rate)).map(share),
             cost_ns: interval(&|pair| pair.cost.map(|(base, variant)| variant - base)),
             cost: interval(&|pair| pair.cost.map(|(base, variant)| (variant / base).ln()))
                 .map(share),
             // Of less than half of the pairs it would be the cost of the fast states only.
-            fixed_cost_ns: interval(&|pair| pair.fixed_ns).filter(|_| 2 * fixed_pairs >= pairs),
-            fixed_pairs,
-            pairs,
-            moved: self.counting().filter(|pair| !pair.at_one).count() as u32,
-            left_out: LeftOut {
-                distance: self.pairs.len() as u32 - pairs,
+            fixed_cost_ns: interval(&|pair| pair.fixed_ns).filter(|_| 2 * fixed >= counted),
+            pairs: Pairs {
+                counted,
+                fixed,
+                moved: self.counting().filter(|pair| !pair.at_one).count() as u32,
+                distance: self.pairs.len() as u32 - counted,
+                looks: self.looks as u32,
                 ..self.left_out
             },
-            looks: self.looks as u32,
             finding: Finding::NotDecided,
         };
         compared.finding = self.finding(&compared);
@@ -303,8 +251,8 @@ impl Comparison {
 
     fn decides(&self, compared: &Compared) -> Option<Interval> {
         match self.rule.measure {
-            Measure::Rate => compared.rate,
-            Measure::Cost => compared.cost,
+            ToldBy::Rate => compared.rate,
+            ToldBy::Cost => compared.cost,
         }
     }
 
@@ -347,17 +295,17 @@ enum Unfit {
     NotOverloaded,
 }
 
-fn differences(base: &Turn, variant: &Turn, measure: Measure) -> Result<Differences, Unfit> {
+fn differences(base: &Turn, variant: &Turn, measure: ToldBy) -> Result<Differences, Unfit> {
     let (one, other) = Block::in_one_state(&base.overload, &variant.overload);
     let overloads = (&one, &other);
     let (one, other) = rates(overloads).ok_or(Unfit::Disturbed)?;
     let both = is_overloaded(overloads.0, one) && is_overloaded(overloads.1, other);
-    if measure == Measure::Rate && !both {
+    if measure == ToldBy::Rate && !both {
         return Err(Unfit::NotOverloaded);
     }
     let costs = |(base, variant): (&Block, &Block)| base.ns_per_frame.zip(variant.ns_per_frame);
     let cost = costs(overloads).filter(|(base, variant)| *base > 0.0 && *variant > 0.0);
-    if measure == Measure::Cost && cost.is_none() {
+    if measure == ToldBy::Cost && cost.is_none() {
         return Err(Unfit::Disturbed);
     }
     let (one_fixed, other_fixed) = Block::in_one_state(&base.fixed, &variant.fixed);

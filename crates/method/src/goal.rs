@@ -4,29 +4,7 @@ use std::fmt;
 
 use crate::units::{Rate, Span};
 
-/// What limits a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LimitedBy {
-    /// The tester can offer or receive no more; the DUT may well do more.
-    Tester,
-    /// The link carries no more.
-    Link,
-    /// The user's `--max-rate`. No search can know that it was one.
-    MaxRate,
-    /// The DUT loses frames above it.
-    Dut,
-    /// Tester and DUT take turns on a CPU, and the DUT lost frames while it had time to spare: it got what the tester
-    /// left, and may well do more alone. No search can know that.
-    SharedCpu,
-    /// A pause lost the frames of the load that failed: the DUT had CPU time to spare, and may well do more. No search
-    /// can know that.
-    Pause,
-    /// Disturbances of the machine kept higher loads from being offered, or ended the search. The tester was seen to do
-    /// more, and the DUT may.
-    Disturbed,
-    /// The trials allowed, or the time for them, ended before anything else did.
-    Trials,
-}
+pub use mpps_record::known::LimitedBy;
 
 /// A load below this share of the tester's proven ceiling is no limit of the tester's.
 const RESTLESS_SHARE: f64 = 0.9;

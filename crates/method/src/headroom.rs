@@ -2,8 +2,8 @@
 //! another purpose, so either one of them happened to be there, or it lies between two.
 
 use crate::trial::Trial;
-use crate::units::Rate;
 use crate::verdict::Verdict;
+use mpps_record::{Basis, BusyLoad, Headroom};
 
 /// Busy share of the DUT's busiest CPU at which headroom is told.
 pub const BUSY: f64 = 0.8;
@@ -13,88 +13,58 @@ const NEAR: f64 = 0.02;
 /// Between loads further apart than this factor nothing is interpolated: the cost of a frame falls with load.
 const FACTOR_MAX: f64 = 1.5;
 
-/// A forwarding rate and how busy the DUT's busiest CPU was at it (0 to about 1).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct At {
-    /// The rate.
-    pub rate: Rate,
-    /// The share.
-    pub busy: f64,
+/// The forwarding rate at [`BUSY`], from the lossless trials of one kind of traffic; `None` when none was as busy, none
+/// less, or these two lie too far apart to say what is between them. The cost of a frame falls as load rises, so the further
+/// apart they are, the less it says.
+#[must_use]
+pub fn headroom<'a>(trials: impl IntoIterator<Item = &'a (Trial, Verdict)>) -> Option<Headroom> {
+    let lossless = |(_, verdict): &&(Trial, Verdict)| *verdict == Verdict::Lossless;
+    let points = trials
+        .into_iter()
+        .filter(lossless)
+        .filter_map(|(trial, _)| {
+            Some(BusyLoad {
+                rate_fps: trial.forwarding_rate()?.fps(),
+                busy_share: trial.busiest_share()?,
+            })
+        });
+    from_points(&points.collect::<Vec<_>>())
 }
 
-/// The forwarding rate at [`BUSY`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Headroom {
-    /// The rate, over all directions.
-    pub rate: Rate,
-    /// What it rests on.
-    pub basis: Basis,
-}
-
-/// What a headroom rests on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Basis {
-    /// A trial at which the DUT was as busy, within 2 percentage points.
-    Measured(At),
-    /// The line between the nearest trials below and above. The cost of a frame falls as load rises, so the
-    /// further apart they are, the less it says.
-    Interpolated {
-        /// The busiest below.
-        below: At,
-        /// The least busy above.
-        above: At,
-    },
-}
-
-impl Headroom {
-    /// From the lossless trials of one kind of traffic; `None` when none was as busy, none less, or these two lie too far
-    /// apart to say what is between them.
-    #[must_use]
-    pub fn from_trials<'a>(trials: impl IntoIterator<Item = &'a (Trial, Verdict)>) -> Option<Self> {
-        let lossless = |(_, verdict): &&(Trial, Verdict)| *verdict == Verdict::Lossless;
-        let points = trials
-            .into_iter()
-            .filter(lossless)
-            .filter_map(|(trial, _)| {
-                Some(At {
-                    rate: trial.forwarding_rate()?,
-                    busy: trial.busiest_share()?,
-                })
-            });
-        Self::from_points(&points.collect::<Vec<_>>())
+fn from_points(points: &[BusyLoad]) -> Option<Headroom> {
+    let off = |at: &&BusyLoad| (at.busy_share - BUSY).abs();
+    let nearest = *points.iter().min_by(|a, b| off(a).total_cmp(&off(b)))?;
+    if off(&&nearest) <= NEAR {
+        return Some(Headroom {
+            rate_fps: nearest.rate_fps,
+            basis: Basis::Measured,
+            below: nearest,
+            above: nearest,
+        });
     }
-
-    fn from_points(points: &[At]) -> Option<Self> {
-        let off = |at: &&At| (at.busy - BUSY).abs();
-        let nearest = points.iter().min_by(|a, b| off(a).total_cmp(&off(b)))?;
-        if off(&nearest) <= NEAR {
-            return Some(Self {
-                rate: nearest.rate,
-                basis: Basis::Measured(*nearest),
-            });
-        }
-        let by_busy = |a: &&At, b: &&At| a.busy.total_cmp(&b.busy);
-        let below = *points.iter().filter(|at| at.busy < BUSY).max_by(by_busy)?;
-        let above = *points.iter().filter(|at| at.busy > BUSY).min_by(by_busy)?;
-        // A busier trial with a lower load was in another state of the machine.
-        let factor = above.rate.fps() / below.rate.fps();
-        if !(1.0..=FACTOR_MAX).contains(&factor) {
-            return None;
-        }
-        let part = (BUSY - below.busy) / (above.busy - below.busy);
-        let rate = below.rate.fps() + part * (above.rate.fps() - below.rate.fps());
-        Some(Self {
-            rate: Rate::from_fps(rate),
-            basis: Basis::Interpolated { below, above },
-        })
+    let by_busy = |a: &&BusyLoad, b: &&BusyLoad| a.busy_share.total_cmp(&b.busy_share);
+    let less = points.iter().filter(|at| at.busy_share < BUSY);
+    let more = points.iter().filter(|at| at.busy_share > BUSY);
+    let (below, above) = (*less.max_by(by_busy)?, *more.min_by(by_busy)?);
+    // A busier trial with a lower load was in another state of the machine.
+    let factor = above.rate_fps / below.rate_fps;
+    if !(1.0..=FACTOR_MAX).contains(&factor) {
+        return None;
     }
+    let part = (BUSY - below.busy_share) / (above.busy_share - below.busy_share);
+    Some(Headroom {
+        rate_fps: below.rate_fps + part * (above.rate_fps - below.rate_fps),
+        basis: Basis::Interpolated,
+        below,
+        above,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::simulate::{Properties, Simulated};
-    use crate::units::Span;
+    use crate::units::{Rate, Span};
     use crate::{Offer, Rules};
 
     fn trials(loads: &[f64]) -> Vec<(Trial, Verdict)> {
@@ -111,20 +81,20 @@ mod tests {
 
     #[test]
     fn a_trial_as_busy_is_a_measurement() {
-        let headroom = Headroom::from_trials(&trials(&[5e5, 7.9e5, 9.9e5])).expect("headroom");
-        assert_eq!(headroom.rate, Rate::from_fps(7.9e5));
-        assert!(matches!(headroom.basis, Basis::Measured(at) if (at.busy - 0.79).abs() < 1e-9));
+        let found = headroom(&trials(&[5e5, 7.9e5, 9.9e5])).expect("headroom");
+        assert_eq!((found.rate_fps, &found.basis), (7.9e5, &Basis::Measured));
+        assert_eq!(found.below, found.above);
+        assert!((found.below.busy_share - 0.79).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
     fn else_the_nearest_on_both_sides_are_joined() {
-        let headroom = Headroom::from_trials(&trials(&[1e5, 6e5, 9e5, 1.5e6])).expect("headroom");
+        let found = headroom(&trials(&[1e5, 6e5, 9e5, 1.5e6])).expect("headroom");
         // Of a router whose frames all cost the same the line is the truth.
-        assert!((headroom.rate.fps() - 8e5).abs() < 1.0, "{headroom:?}");
-        let Basis::Interpolated { below, above } = headroom.basis else {
-            panic!("{headroom:?}")
-        };
-        assert_eq!((below.rate.fps(), above.rate.fps()), (6e5, 9e5));
+        assert!((found.rate_fps - 8e5).abs() < 1.0, "{found:?}");
+        assert_eq!(found.basis, Basis::Interpolated);
+        let ends = (found.below.rate_fps, found.above.rate_fps);
+        assert_eq!(ends, (6e5, 9e5));
     }
 
     #[test]
@@ -132,30 +102,30 @@ mod tests {
         // 80 % of the CPU in the trial that lost frames, by whatever chance.
         let mut all = trials(&[6e5, 8e5]);
         all[1].1 = Verdict::Lossy { lost: 4_973 };
-        assert_eq!(Headroom::from_trials(&all), None);
+        assert_eq!(headroom(&all), None);
     }
 
     #[test]
     fn trials_far_apart_are_not_joined() {
-        assert!(Headroom::from_trials(&trials(&[6.1e5, 9e5])).is_some());
-        assert_eq!(Headroom::from_trials(&trials(&[5.9e5, 9e5])), None);
+        assert!(headroom(&trials(&[6.1e5, 9e5])).is_some());
+        assert_eq!(headroom(&trials(&[5.9e5, 9e5])), None);
     }
 
     #[test]
     fn a_busier_trial_with_a_lower_load_is_not_joined() {
-        let at = |fps, busy| At {
-            rate: Rate::from_fps(fps),
-            busy,
+        let at = |rate_fps, busy_share| BusyLoad {
+            rate_fps,
+            busy_share,
         };
-        assert_eq!(Headroom::from_points(&[at(9e5, 0.7), at(8.9e5, 0.9)]), None);
-        assert!(Headroom::from_points(&[at(9e5, 0.7), at(9.1e5, 0.9)]).is_some());
+        assert_eq!(from_points(&[at(9e5, 0.7), at(8.9e5, 0.9)]), None);
+        assert!(from_points(&[at(9e5, 0.7), at(9.1e5, 0.9)]).is_some());
     }
 
     #[test]
     fn nothing_is_said_beyond_what_was_tried() {
-        assert_eq!(Headroom::from_trials(&trials(&[1e5, 6e5])), None);
-        assert_eq!(Headroom::from_trials(&trials(&[9e5])), None);
-        assert_eq!(Headroom::from_trials(&[]), None);
+        assert_eq!(headroom(&trials(&[1e5, 6e5])), None);
+        assert_eq!(headroom(&trials(&[9e5])), None);
+        assert_eq!(headroom(&[]), None);
         // A trial that says nothing of the DUT says nothing of its headroom.
         let mut void = trials(&[8e5]);
         void[0].1 = Verdict::Void(crate::Void::Steal {
@@ -163,6 +133,6 @@ mod tests {
             share: 0.5,
             bound: 0.02,
         });
-        assert_eq!(Headroom::from_trials(&void), None);
+        assert_eq!(headroom(&void), None);
     }
 }

@@ -5,23 +5,14 @@
 //! sender's program, the port's tracepoint, the NIC's program, the ring's tracepoint, the kernel's
 //! interface statistics, the receiver's bit a sequence number), so that agreement means something.
 
+pub use mpps_record::Canaries;
+
 use crate::counts::Counts;
 
-/// Canary frames: few, sent alone before and after a trial's load, with an id of their own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Canaries {
-    /// Handed to the port.
-    pub sent: u64,
-    /// Seen by the receiver.
-    pub received: u64,
-}
-
-impl Canaries {
-    const fn plus(self, other: Self) -> Self {
-        Self {
-            sent: self.sent.saturating_add(other.sent),
-            received: self.received.saturating_add(other.received),
-        }
+const fn both(one: Canaries, other: Canaries) -> Canaries {
+    Canaries {
+        sent_frames: one.sent_frames.saturating_add(other.sent_frames),
+        received_frames: one.received_frames.saturating_add(other.received_frames),
     }
 }
 
@@ -134,7 +125,11 @@ impl Ledger {
             "frames handed to the port",
             &[self.sent],
             "sent + canaries sent",
-            &[counts.sent, self.opening.sent, self.closing.sent],
+            &[
+                counts.sent,
+                self.opening.sent_frames,
+                self.closing.sent_frames,
+            ],
         )?;
         equal(
             "frames handed to the port",
@@ -180,8 +175,8 @@ impl Ledger {
                 counts.foreign,
                 counts.late,
                 counts.beyond,
-                self.opening.received,
-                self.closing.received,
+                self.opening.received_frames,
+                self.closing.received_frames,
             ],
         )
     }
@@ -203,8 +198,8 @@ impl Ledger {
                 .saturating_add(other.lost_receiver_ring),
             passed_exit: self.passed_exit.saturating_add(other.passed_exit),
             receiver_total: self.receiver_total.saturating_add(other.receiver_total),
-            opening: self.opening.plus(other.opening),
-            closing: self.closing.plus(other.closing),
+            opening: both(self.opening, other.opening),
+            closing: both(self.closing, other.closing),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! the searches, what may be claimed, statistics, what wire and bus allow, and a simulated router to
 //! try it all on.
 //!
-//! Knows no clock, no I/O, no kernel and none of our other crates. Nothing here fails at run time:
+//! Knows no clock, no I/O and no kernel, and of our other crates the types of records alone. Nothing here fails at run time:
 //! what can be wrong is a value (`Invalid`, `Void`, `CouldNotMeasure`), never a panic.
 //!
 //! How many frames a link carries:
@@ -41,7 +41,7 @@ mod counts;
 pub mod destinations;
 pub mod distance;
 pub mod disturbed;
-pub mod evenness;
+mod evenness;
 pub mod flows;
 pub mod frame_spec;
 pub mod gate;
@@ -80,13 +80,11 @@ pub use bisection::Bisection;
 pub use claim::{Claim, Estimate, LossRate, Throughput};
 pub use counts::Counts;
 pub use disturbed::{Disturbance, Disturbed};
-pub use evenness::Evenness;
 pub use flows::{Family, FlowOrder, Transport, check_flows};
 pub use frame_spec::FrameSpec;
 pub use gate::{Gate, Instability, Stability};
 pub use genome::Genome;
 pub use goal::{Accept, Ceiling, Goal, LimitedBy, Resolution};
-pub use headroom::Headroom;
 pub use histogram::Histogram;
 pub use interval::Interval;
 pub use ledger::{Canaries, Ledger, LedgerGap};
@@ -96,7 +94,7 @@ pub use mlr::preset::Preset;
 pub use mlr::{Mlr, MlrPlan};
 pub use pattern::{LossPattern, Losses};
 pub use reason::{Invalid, Moment, Shortfall, Void};
-pub use route_changes::{ChangeSpeed, ChangesMade};
+pub use route_changes::ChangeSpeed;
 pub use saturation::{Block, FrameCost, Saturation, Window};
 pub use search::{
     CouldNotMeasure, GoalResult, Irregular, Learned, Offer, Outcome, Passes, Search, Step,
@@ -104,7 +102,7 @@ pub use search::{
 pub use search_plan::{SearchPlan, SearchPlanError};
 pub use trial::{
     CpuBusy, CpuExchange, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction, OVERDUE_MAX,
-    Queries, SizeCount, StackCounts, TaskName, Trial,
+    Queries, RouteChanges, SizeCount, StackCounts, TaskName, Trial,
 };
 pub use units::{FrameLen, LinkSpeed, Rate, Span};
 pub use verdict::{Rules, Verdict};

@@ -8,8 +8,8 @@ use crate::trial::Trial;
 use crate::units::Rate;
 use crate::verdict::Verdict;
 
-/// A CPU that is at least so busy has no time left, 0 to 1.
-pub const BUSY: f64 = 0.95;
+pub use mpps_record::BUSY;
+
 /// Loss that lasts shows in the last 1/20 of the trial ...
 const END_HUNDREDTHS: usize = HUNDREDTHS / 20;
 /// ... and in 1/10 of it at least. The ring takes the first of an overload, so a small one shows late.

@@ -1,6 +1,5 @@
-//! Route changes in the DUT's FIB during trials (RFC 2544 section 11.3): how fast, and how many there were.
+//! Route changes in the DUT's FIB during trials (RFC 2544 section 11.3): how fast they are made.
 
-use crate::units::Span;
 use std::fmt;
 use std::str::FromStr;
 
@@ -51,60 +50,6 @@ impl fmt::Display for ChangeSpeed {
     }
 }
 
-/// Route changes of one trial.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ChangesMade {
-    /// Routes that were not there, and were added.
-    pub added: u64,
-    /// Routes that were there, and were replaced by one with another next hop.
-    pub replaced: u64,
-    /// Routes that were withdrawn.
-    pub withdrawn: u64,
-    /// Of all of these, changes that the kernel refused.
-    pub refused: u64,
-    /// Changes that were made over 10 ms after they were due.
-    pub late: u64,
-    /// Changes that were due until the end; where no pace was asked for, those that were made.
-    pub due: u64,
-    /// How long changes were made: a little longer than the trial.
-    pub time: Span,
-    /// CPU time of the thread that asked for them, the kernel's work in its system calls included.
-    pub cpu_time: Span,
-    /// The CPU it ran on.
-    pub cpu: usize,
-}
-
-impl ChangesMade {
-    /// Changes that the FIB took.
-    #[must_use]
-    pub const fn applied(&self) -> u64 {
-        (self.added + self.replaced + self.withdrawn).saturating_sub(self.refused)
-    }
-
-    /// Both added up; the CPU is that of the first.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        let spans = |one: Span, other: Span| Span::from_nanos(one.as_nanos() + other.as_nanos());
-        Self {
-            added: self.added + other.added,
-            replaced: self.replaced + other.replaced,
-            withdrawn: self.withdrawn + other.withdrawn,
-            refused: self.refused + other.refused,
-            late: self.late + other.late,
-            due: self.due + other.due,
-            time: spans(self.time, other.time),
-            cpu_time: spans(self.cpu_time, other.cpu_time),
-            cpu: self.cpu,
-        }
-    }
-
-    /// Changes a second.
-    #[must_use]
-    pub fn per_second(&self, changes: u64) -> f64 {
-        changes as f64 * 1e9 / (self.time.as_nanos().max(1)) as f64
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,20 +72,5 @@ mod tests {
         ] {
             assert!(text.parse::<ChangeSpeed>().is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn refused_changes_are_not_applied() {
-        let changes = ChangesMade {
-            added: 3,
-            replaced: 4,
-            withdrawn: 2,
-            refused: 1,
-            time: Span::from_millis(500),
-            ..ChangesMade::default()
-        };
-        assert_eq!(changes.applied(), 8);
-        let twice = changes.plus(&changes);
-        assert_eq!((twice.applied(), twice.per_second(16)), (16, 16.0));
     }
 }

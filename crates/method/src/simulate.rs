@@ -19,8 +19,8 @@ use crate::verdict::{Rules, Verdict};
 
 /// Canaries before and after each trial.
 const CANARIES: Canaries = Canaries {
-    sent: 8,
-    received: 8,
+    sent_frames: 8,
+    received_frames: 8,
 };
 
 /// Frames that a second of a trial loses by [`Wander`], as a share of those accepted.
@@ -192,7 +192,7 @@ impl Simulated {
             lost,
             ..Counts::default()
         };
-        let canaries = CANARIES.sent * 2;
+        let canaries = CANARIES.sent_frames * 2;
         let ledger = Ledger {
             sent: sent + canaries,
             nic_received: sent + canaries,
@@ -225,7 +225,7 @@ impl Simulated {
             }],
             gaps: vec![CpuGap {
                 cpu: 1,
-                longest: stood.longest(),
+                longest_ns: stood.longest().as_nanos(),
             }],
             disturbed: disturbed(stood, sent, lost_nic_ring, ring, offer),
             largest_burst: 1,

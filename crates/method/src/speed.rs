@@ -55,7 +55,7 @@ fn all_speeds<'a>(trials: impl Iterator<Item = &'a Trial>) -> impl Iterator<Item
 fn slowed_cpu<'a>(cpu: usize, trials: impl Iterator<Item = &'a Trial>) -> Option<Slowed> {
     let took: Vec<u64> = all_speeds(trials)
         .filter(|speed| speed.cpu == cpu)
-        .map(|speed| speed.before.min(speed.after).as_nanos())
+        .map(|speed| speed.before_ns.min(speed.after_ns))
         .collect();
     let (best, worst) = (*took.iter().min()?, *took.iter().max()?);
     let longer = |took: u64| took as f64 / best.max(1) as f64 - 1.0;
@@ -71,14 +71,13 @@ fn slowed_cpu<'a>(cpu: usize, trials: impl Iterator<Item = &'a Trial>) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Span;
 
     /// Microseconds before and after, by CPU.
     fn trial(speeds: &[(usize, u64, u64)]) -> Trial {
         let speed = |&(cpu, before, after): &(usize, u64, u64)| CpuSpeed {
             cpu,
-            before: Span::from_nanos(before * 1_000),
-            after: Span::from_nanos(after * 1_000),
+            before_ns: before * 1_000,
+            after_ns: after * 1_000,
         };
         Trial {
             speeds: speeds.iter().map(speed).collect(),

@@ -8,9 +8,12 @@ use crate::disturbed::{Disturbance, Disturbed, time_of};
 use crate::histogram::Histogram;
 use crate::ledger::Ledger;
 use crate::pattern::Losses;
-use crate::route_changes::ChangesMade;
-use crate::units::{FrameLen, Rate, Span};
+use crate::units::{Rate, Span};
 use crate::window::{Window, undisturbed_cost};
+
+pub use mpps_record::{
+    CpuBusy, CpuGap, CpuSpeed, CpuSteal, CpuWork, Queries, RouteChanges, SizeCount,
+};
 
 /// One way through the DUT: forward (A to D), or back (D to A).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,45 +22,6 @@ pub struct Direction {
     pub counts: Counts,
     /// Where each frame went.
     pub ledger: Ledger,
-}
-
-/// What the DUT's threads (schedstat, read before and after the trial) and the router's own tasks took of one CPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuBusy {
-    /// The CPU's number.
-    pub cpu: usize,
-    /// Time on the CPU, ns.
-    pub run_ns: u64,
-    /// Time of the router's own tasks on it, ns. It is 0 with the front `softirq`, whose `run_ns` includes them.
-    pub tasks_ns: u64,
-    /// Time runnable but kept waiting, ns.
-    pub wait_ns: u64,
-}
-
-impl CpuBusy {
-    /// Time of the threads and of the router's other tasks, ns.
-    #[must_use]
-    pub const fn all_ns(&self) -> u64 {
-        self.run_ns.saturating_add(self.tasks_ns)
-    }
-}
-
-/// What the hypervisor took of one CPU during the trial (/proc/stat; ticks of 10 ms as a rule).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuSteal {
-    /// The CPU's number.
-    pub cpu: usize,
-    /// Stolen time, ns.
-    pub steal_ns: u64,
-}
-
-/// Longest time one CPU ran nothing at all, not even its own clock's interrupt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuGap {
-    /// The CPU's number.
-    pub cpu: usize,
-    /// The longest gap.
-    pub longest: Span,
 }
 
 /// What some tasks had of one of the bed's CPUs during the trial: those that are no part of DUT or tester, or the
@@ -74,30 +38,6 @@ pub struct CpuTasks {
     pub culprit: TaskName,
 }
 
-/// What one CPU of the machine did during the trial, whoever had it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuWork {
-    /// The CPU's number.
-    pub cpu: usize,
-    /// Time it was neither idle nor stolen, ns (ticks of 10 ms as a rule).
-    pub busy_ns: u64,
-    /// Of this, time in soft interrupts, ns.
-    pub softirq_ns: u64,
-    /// Packets its network stack took, whatever their namespace; `None` where the tester's own are among them.
-    pub stack_packets: Option<u64>,
-}
-
-/// How long a fixed piece of work took on one CPU of the bed: its speed at the moment, whoever lowered it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuSpeed {
-    /// The CPU's number.
-    pub cpu: usize,
-    /// Just before the trial.
-    pub before: Span,
-    /// Just after it.
-    pub after: Span,
-}
-
 /// The round trip of a cache line between the tester's CPU and the DUT's, beside a trial: how far apart they were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuExchange {
@@ -105,15 +45,6 @@ pub struct CpuExchange {
     pub before: Span,
     /// Just after it.
     pub after: Span,
-}
-
-/// Management queries that the router got during a trial, and its answers (RFC 2544 section 11.2). They are no frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Queries {
-    /// Sent to the router.
-    pub asked: u64,
-    /// Answered in time.
-    pub answered: u64,
 }
 
 /// A task's name as the kernel keeps it: up to 15 octets, padded with zeros.
@@ -131,17 +62,6 @@ impl fmt::Debug for TaskName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
     }
-}
-
-/// Frames of one length, over all directions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SizeCount {
-    /// The length.
-    pub frame: FrameLen,
-    /// Frames of it handed to the port.
-    pub sent: u64,
-    /// Sequence numbers that arrived in a frame of it.
-    pub received: u64,
 }
 
 /// What the DUT's own IP layer counted during a trial, canaries included.
@@ -222,7 +142,7 @@ pub struct Trial {
     /// The DUT's own counts; `None` where it does not tell.
     pub stack: Option<StackCounts>,
     /// Route changes made in the DUT meanwhile; `None` where none were asked for.
-    pub route_changes: Option<ChangesMade>,
+    pub route_changes: Option<RouteChanges>,
 }
 
 /// A trial's load is not sustained when a larger share of its frames than this arrives after the drain's time.

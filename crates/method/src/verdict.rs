@@ -157,8 +157,9 @@ impl Trial {
             ] {
                 // One is enough: the path and the receiver lived. All of them would make a DUT that
                 // loses one frame in ten impossible to measure.
-                if canaries.received == 0 || canaries.received > canaries.sent {
-                    let (sent, received) = (canaries.sent, canaries.received);
+                if canaries.received_frames == 0 || canaries.received_frames > canaries.sent_frames
+                {
+                    let (sent, received) = (canaries.sent_frames, canaries.received_frames);
                     return Err(Invalid::CanaryMissing {
                         moment,
                         sent,
@@ -194,8 +195,8 @@ impl Trial {
             .iter()
             .fold((0_u64, 0_u64), |(sent, received), size| {
                 (
-                    sent.saturating_add(size.sent),
-                    received.saturating_add(size.received),
+                    sent.saturating_add(size.sent_frames),
+                    received.saturating_add(size.received_frames),
                 )
             });
         let counted = (counts.sent, counts.received);
@@ -250,7 +251,8 @@ impl Trial {
     fn disturbed_by(&self, share: f64, bound: f64) -> Void {
         let still_or_slow = self.gaps.iter().map(|gap| {
             let slow = self.slow.iter().filter(|time| time.cpu == gap.cpu);
-            let longest = slow.map(Disturbance::length).fold(gap.longest, Span::max);
+            let longest = Span::from_nanos(gap.longest_ns);
+            let longest = slow.map(Disturbance::length).fold(longest, Span::max);
             let time_ns = time_of(&self.stalls, gap.cpu) + time_of(&self.slow, gap.cpu);
             ((time_ns, longest), gap.cpu, None)
         });

@@ -201,6 +201,14 @@ pub struct Pairs {
     pub not_overloaded: u32,
 }
 
+impl Pairs {
+    /// All that are left out.
+    #[must_use]
+    pub const fn left_out(&self) -> u32 {
+        self.disturbed + self.distance + self.not_overloaded
+    }
+}
+
 impl fmt::Display for Pairs {
     /// Those that count: `8 pairs`, `60 pairs, 48 of them in changing states of the machine`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -45,11 +45,16 @@ pub struct RouteChanges {
 }
 
 impl RouteChanges {
-    /// Changes that the FIB took, a second.
+    /// Changes that the FIB took.
+    #[must_use]
+    pub const fn applied(&self) -> u64 {
+        (self.added + self.replaced + self.withdrawn).saturating_sub(self.refused)
+    }
+
+    /// The same a second.
     #[must_use]
     pub fn applied_per_s(&self) -> f64 {
-        let made = self.added + self.replaced + self.withdrawn;
-        self.per_s(made.saturating_sub(self.refused))
+        self.per_s(self.applied())
     }
 
     /// Changes that were due, a second.
@@ -79,5 +84,26 @@ impl RouteChanges {
         self.time_ns += other.time_ns;
         self.cpu_ns += other.cpu_ns;
         self.cpu = other.cpu;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_changes_are_not_applied() {
+        let changes = RouteChanges {
+            added: 3,
+            replaced: 4,
+            withdrawn: 2,
+            refused: 1,
+            time_ns: 500_000_000,
+            ..RouteChanges::default()
+        };
+        let mut twice = changes;
+        twice.add(&changes);
+        assert_eq!((changes.applied(), twice.applied()), (8, 16));
+        assert_eq!(twice.applied_per_s(), 16.0);
     }
 }

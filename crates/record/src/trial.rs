@@ -295,6 +295,14 @@ pub struct CpuBusy {
     pub tasks_ns: u64,
 }
 
+impl CpuBusy {
+    /// Time of the threads and of the router's other tasks, ns.
+    #[must_use]
+    pub const fn all_ns(&self) -> u64 {
+        self.run_ns.saturating_add(self.tasks_ns)
+    }
+}
+
 #[allow(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde hands over a reference"

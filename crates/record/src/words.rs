@@ -165,12 +165,64 @@ known! {
         /// It is unknown: the router lost frames while its CPU had time left.
         Unknown = "unknown",
     }
+
+    /// What keeps the rate without loss from being higher.
+    LimitedBy {
+        /// The router.
+        Dut = "DUT",
+        /// A CPU that tester and router share.
+        SharedCpu = "shared CPU",
+        /// Loss that came and went while the router had CPU time left.
+        Pause = "pause",
+        /// The tester's own ceiling.
+        Tester = "tester",
+        /// The link's line rate.
+        Link = "link",
+        /// The user's `--max-rate`.
+        MaxRate = "max-rate",
+        /// Disturbances of the machine kept higher loads from being offered.
+        Disturbed = "disturbed",
+        /// The trials allowed, or the time for them.
+        Trials = "trials",
+    }
+
+    /// What was found of a difference (`mpps compare`).
+    Finding {
+        /// There is one.
+        Different = "different",
+        /// There is none as large as asked for.
+        NoDifference = "no-difference",
+        /// The interval holds both.
+        NotDecided = "not-decided",
+    }
+
+    /// What tells two variants apart.
+    ToldBy {
+        /// The forwarding rate at overload.
+        Rate = "rate",
+        /// CPU time of a frame: the tester reached its limit before the router.
+        Cost = "cost",
+    }
 }
 
 /// A series is cut short until it has come to another end.
 impl Default for known::SeriesEnd {
     fn default() -> Self {
         Self::CutShort
+    }
+}
+
+/// Nothing is found before the first look.
+impl Default for known::Finding {
+    fn default() -> Self {
+        Self::NotDecided
+    }
+}
+
+/// Rates tell, unless the tester reaches its limit first.
+impl Default for known::ToldBy {
+    fn default() -> Self {
+        Self::Rate
     }
 }
 
@@ -229,28 +281,6 @@ words! {
 }
 
 words! {
-    /// What keeps the rate without loss from being higher.
-    LimitedBy {
-        /// The router.
-        Dut = "DUT",
-        /// A CPU that tester and router share.
-        SharedCpu = "shared CPU",
-        /// Loss that came and went while the router had CPU time left.
-        Pause = "pause",
-        /// The tester's own ceiling.
-        Tester = "tester",
-        /// The link's line rate.
-        Link = "link",
-        /// The user's `--max-rate`.
-        MaxRate = "max-rate",
-        /// Disturbances of the machine kept higher loads from being offered.
-        Disturbed = "disturbed",
-        /// The trials allowed, or the time for them.
-        Trials = "trials",
-    }
-}
-
-words! {
     /// What a trial of `mpps recovery` says.
     Recovered {
         /// It tells a time.
@@ -275,28 +305,6 @@ words! {
         Unstable = "unstable",
         /// Too few trials say anything.
         Unknown = "unknown",
-    }
-}
-
-words! {
-    /// What was found of a difference (`mpps compare`).
-    Finding {
-        /// There is one.
-        Different = "different",
-        /// There is none as large as asked for.
-        NoDifference = "no-difference",
-        /// The interval holds both.
-        NotDecided = "not-decided",
-    }
-}
-
-words! {
-    /// What tells two variants apart.
-    ToldBy {
-        /// The forwarding rate at overload.
-        Rate = "rate",
-        /// CPU time of a frame: the tester reached its limit before the router.
-        Cost = "cost",
     }
 }
 

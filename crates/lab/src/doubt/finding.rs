@@ -4,10 +4,12 @@ use super::claim;
 use super::limit::{self, ForwardingLimit, Reading};
 use super::{Doubt, Gated, Measurer, Saturated, Searched, Weighed, WhyLost, doubts};
 use crate::tester::ReceiverPlace;
+use mpps_method::headroom::headroom;
 use mpps_method::{
-    Claim, Evenness, FrameSpec, Headroom, Irregular, LimitedBy, LossRate, Outcome, Passes, Rate,
-    SearchGoal, Stability, Trial,
+    Claim, FrameSpec, Irregular, LimitedBy, LossRate, Outcome, Passes, Rate, SearchGoal, Stability,
+    Trial,
 };
+use mpps_record::{Evenness, Headroom};
 
 /// A result of one frame size with all that is to be said of it.
 #[derive(Clone, Debug)]
@@ -112,8 +114,8 @@ pub fn weigh(
         passes: result.passes,
         loss_above: claim::loss_above(measurer, &searched),
         why_lost,
-        headroom: Headroom::from_trials(trials),
-        evenness: evidence.and_then(|trial| Evenness::from_trial(trial, around.ring_frames)),
+        headroom: headroom(trials),
+        evenness: evidence.and_then(|trial| trial.evenness(around.ring_frames)),
         stability: gated.stability,
         outcome: result.outcome,
         conditional_throughput: result.conditional_throughput(),

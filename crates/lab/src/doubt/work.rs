@@ -2,7 +2,11 @@
 
 use super::machine::OTHERS_SHARE;
 use super::{Doubt, Weight};
+<<<<<<< HEAD
 use mpps_method::{ChangesMade, CpuTasks, CpuWork, Span, Trial, Verdict};
+=======
+use mpps_method::{CpuTasks, CpuWork, RouteChanges, Rules, Span, Trial, Verdict};
+>>>>>>> 2ddc1396 (method: readings and words of records, written once)
 use mpps_record::doubts::{BUSY_UNCOUNTED, WORK_ELSEWHERE};
 use std::collections::BTreeMap;
 
@@ -57,8 +61,11 @@ const CHANGES_ENOUGH: f64 = 0.95;
 
 /// Whether the router had fewer changes than were asked for. Over all trials, because one that lasts some ms has few.
 #[must_use]
-pub fn few_route_changes(changes: impl IntoIterator<Item = ChangesMade>) -> Option<Doubt> {
-    let all = changes.into_iter().reduce(|sum, more| sum.plus(&more))?;
+pub fn few_route_changes(changes: impl IntoIterator<Item = RouteChanges>) -> Option<Doubt> {
+    let all = changes.into_iter().reduce(|mut sum, more| {
+        sum.add(&more);
+        sum
+    })?;
     let applied = all.applied();
     ((applied as f64) < CHANGES_ENOUGH * all.due as f64).then(|| Doubt {
         name: "few-route-changes",
@@ -66,7 +73,7 @@ pub fn few_route_changes(changes: impl IntoIterator<Item = ChangesMade>) -> Opti
         seen: format!(
             "{applied} of {} route changes that were due were made, {:.0} a second; the kernel refused {}",
             all.due,
-            all.per_second(applied),
+            all.applied_per_s(),
             all.refused
         ),
         why: "The router had fewer changes than were asked for. The rate belongs to the lower speed.",

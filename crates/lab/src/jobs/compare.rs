@@ -17,9 +17,9 @@ use crate::search::saturation::{
 use crate::tester::{ReceiverPlace, Tester, TesterError};
 use crate::traffic::Traffic;
 use crate::trial;
-use mpps_method::compare::{Compared, Measure, Rule, Turn};
+use mpps_method::compare::{Compared, Rule, ToldBy, Turn};
 use mpps_method::histogram::Histogram;
-use mpps_method::{ChangesMade, Offer, Rate, Span, Trial, Verdict};
+use mpps_method::{Offer, Rate, RouteChanges, Span, Trial, Verdict};
 use mpps_record::{ReplayedFile, SetUpScript};
 
 /// One set-up: its bed stands.
@@ -49,7 +49,7 @@ pub struct ComparePlan {
 impl ComparePlan {
     /// How the others are compared with the first one, by what tells them apart.
     #[must_use]
-    pub const fn rule(&self, measure: Measure, have_routes: bool) -> Rule {
+    pub const fn rule(&self, measure: ToldBy, have_routes: bool) -> Rule {
         Rule {
             measure,
             within: self.within,
@@ -95,7 +95,7 @@ pub struct Measured {
     /// The file of route changes that was replayed into it.
     pub replayed: Option<ReplayedFile>,
     /// Route changes of all its trials, where any were asked for.
-    pub route_changes: Option<ChangesMade>,
+    pub route_changes: Option<RouteChanges>,
     /// What to doubt about its trials at the fixed load, each once.
     pub doubts: Vec<Doubt>,
     /// Against the first one; `None` for the first one.
@@ -123,15 +123,16 @@ pub(super) struct Standing<'bed> {
     pub(super) tester: Tester<'bed>,
     /// As much as the sender can, frames/s.
     sends: Rate,
-    route_changes: Option<ChangesMade>,
+    route_changes: Option<RouteChanges>,
     judged: Vec<(Trial, Verdict)>,
 }
 
 impl Standing<'_> {
     /// Adds the route changes of a trial.
     fn add_changes(&mut self, trial: &Trial) {
-        let both = self.route_changes.into_iter().chain(trial.route_changes);
-        self.route_changes = both.reduce(|sum, more| sum.plus(&more));
+        if let Some(made) = &trial.route_changes {
+            self.route_changes.get_or_insert_default().add(made);
+        }
     }
 }
 

@@ -190,7 +190,7 @@ impl Explainer<'_> {
         let mut saturated = self.saturate(turns, (&mut stacks, &mut lower), line, trials)?;
         let limited_by = limit::limited_by(&saturated, &self.tester);
         let is_cpu = limit::is_cpu(limited_by, &saturated);
-        line.limited_by = Some(line::limited_by(limited_by));
+        line.limited_by = Some(limited_by.into());
         let is_split = line.wire.is_some();
         line.stacks = stacks.folded();
         if let Some(evidence) = &mut line.evidence {

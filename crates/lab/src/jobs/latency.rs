@@ -180,7 +180,10 @@ impl PathLatency {
     #[must_use]
     pub fn longest_stall(&self) -> Span {
         let of_trial = |trial: &Trial| {
-            let gaps = trial.gaps.iter().map(|gap| gap.longest);
+            let gaps = trial
+                .gaps
+                .iter()
+                .map(|gap| Span::from_nanos(gap.longest_ns));
             let slow = trial.slow.iter().map(Disturbance::length);
             gaps.chain(slow).max()
         };
@@ -459,7 +462,7 @@ mod tests {
             },
             gaps: vec![CpuGap {
                 cpu: 0,
-                longest: Span::from_nanos(us * 10),
+                longest_ns: us * 10,
             }],
             ..Trial::default()
         };

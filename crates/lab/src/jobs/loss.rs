@@ -59,7 +59,7 @@ fn descend(at: Overloaded<'_, '_>, plan: &LossPlan, curve: &mut CurveLine) -> Re
         Ceiling::Tester(_) => LimitedBy::Tester,
     };
     curve.highest_fps = Some(whole_fps(ceiling.rate()));
-    curve.highest_limited_by = Some(line::limited_by(limit));
+    curve.highest_limited_by = Some(limit.into());
     curve.receiver = around.receiver.map(Into::into);
     let (mut tried, time) = (Vec::new(), plan.measurement.search.final_trial());
     // Loss is no reason to repeat a load. One that was not measured is neither lossless nor lossy: what came before it is not in

@@ -24,7 +24,7 @@ use crate::tune::measurable::{self, Ground, Reach, Unmeasured};
 use crate::tune::toggle::{NoToggle, PLACEBO, Toggle};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
-use mpps_method::compare::{Comparison, Measure, Rule};
+use mpps_method::compare::{Comparison, Rule, ToldBy};
 use mpps_method::tune::Row;
 use mpps_record::{EffectsLine, Finding, Screen, SettingEffect, Together};
 pub use tried::PROFILES;
@@ -145,7 +145,7 @@ impl<'bed, 'a> Job<'bed, 'a> {
             trials: Trials::after(last_number, observer),
             earlier,
             rule: Rule {
-                measure: Measure::Rate,
+                measure: ToldBy::Rate,
                 within: plan.how.within.max(alike),
                 alike,
             },

@@ -6,7 +6,7 @@ mod forwards;
 use super::compare::Measured;
 use crate::clock::{Deadline, monotonic_ns};
 pub use forwards::{Forwards, share_loads};
-use mpps_method::compare::{Comparison, Measure, Rule, Turn};
+use mpps_method::compare::{Comparison, Rule, ToldBy, Turn};
 use mpps_method::saturation::Block;
 use mpps_method::turns::TurnOrder;
 use mpps_method::{Rate, Span};
@@ -114,7 +114,7 @@ pub trait TakesTurns<Shared> {
 ///
 /// # Errors
 /// A trial failed.
-pub fn find_rates<S, T: TakesTurns<S>>(all: &mut [T], shared: &mut S) -> Result<Measure, T::Error> {
+pub fn find_rates<S, T: TakesTurns<S>>(all: &mut [T], shared: &mut S) -> Result<ToldBy, T::Error> {
     let (least, most) = T::FIRST_TRIALS;
     let (mut ends_first, mut known) = (false, 0);
     for round in 0..most {
@@ -134,8 +134,8 @@ pub fn find_rates<S, T: TakesTurns<S>>(all: &mut [T], shared: &mut S) -> Result<
     }
     share_loads_of(all);
     Ok(match ends_first {
-        true => Measure::Cost,
-        false => Measure::Rate,
+        true => ToldBy::Cost,
+        false => ToldBy::Rate,
     })
 }
 

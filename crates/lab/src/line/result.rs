@@ -1,9 +1,8 @@
 //! A finding as its line has it: what was found for one frame size, and the trials it stands on.
 
-use super::cause::{evenness, headroom, why_lost};
 use super::overload::overload;
 use super::whole_fps;
-use crate::doubt::{Finding, Reading};
+use crate::doubt::{Finding, Reading, WhyLost};
 use crate::search::link::Link;
 use crate::traffic::Traffic;
 use mpps_method::{
@@ -67,7 +66,7 @@ pub(crate) fn result(
         gate_lossless_fps: finding.gate_passed.map(whole_fps),
         conditional_throughput_fps: finding.conditional_throughput.map(whole_fps),
         irregular: finding.irregular.as_ref().map(Irregular::to_string),
-        limited_by: finding.limited_by.map(super::limited_by),
+        limited_by: finding.limited_by.map(Into::into),
         link_share: passed.map(|rate| link.speed.share(rate, on_wire) / directions),
         rate_gbit_per_s: passed.map(|rate| rate.fps() * on_wire * 8.0 / 1e9),
         loss_ratio: match finding.rate {
@@ -92,10 +91,8 @@ pub(crate) fn result(
             ..stands.clone()
         },
         why_lost: finding.why_lost.as_ref().map(why_lost),
-        headroom: finding.headroom.as_ref().map(headroom),
-        evenness: (finding.evenness.as_ref())
-            .filter(|_| passed.is_some())
-            .map(evenness),
+        headroom: finding.headroom.clone(),
+        evenness: finding.evenness.clone().filter(|_| passed.is_some()),
         stability: stability_word(&finding.stability),
         unstable: match finding.stability {
             Stability::Unstable(found) => Some(found.to_string()),
@@ -157,6 +154,19 @@ fn result_not_measured(
         judged_trials: Some(0),
         stability: record::Stability::Unknown,
         ..ResultLine::default()
+    }
+}
+
+/// The entry of one loss.
+fn why_lost(why: &WhyLost) -> record::WhyLost {
+    record::WhyLost {
+        rate_fps: why.rate.fps(),
+        bounds: Some(why.bounds),
+        pattern: why.pattern().name().to_owned(),
+        text: why.to_string(),
+        lost_frames: why.losses.lost,
+        sent_frames: why.losses.sent,
+        dut_busiest_cpu_share: why.busy,
     }
 }
 

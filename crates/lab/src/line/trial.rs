@@ -8,8 +8,7 @@ use mpps_method::compare::rate;
 use mpps_method::saturation::Window;
 use mpps_method::statistics::quantile;
 use mpps_method::{
-    Canaries, ChangesMade, Counts, CpuTasks, CpuWork, Direction, Disturbance, Histogram, Ledger,
-    Span, Trial,
+    Counts, CpuTasks, CpuWork, Direction, Disturbance, Histogram, Ledger, Span, Trial,
 };
 use mpps_record::{self as record, Other, Quantiles, TrialLine};
 
@@ -35,21 +34,10 @@ pub fn trial(report: &Report<'_>) -> TrialLine {
         directions: raw.directions.iter().map(direction).collect(),
         overdue_frames: Some(raw.overdue),
         losses: raw.losses.iter().map(losses).collect(),
-        busy: each(&raw.busy, |busy| record::CpuBusy {
-            cpu: busy.cpu,
-            run_ns: busy.run_ns,
-            wait_ns: busy.wait_ns,
-            tasks_ns: busy.tasks_ns,
-        }),
+        busy: raw.busy.clone(),
         work: work(raw),
-        steal: each(&raw.steal, |steal| record::CpuSteal {
-            cpu: steal.cpu,
-            steal_ns: steal.steal_ns,
-        }),
-        gaps: each(&raw.gaps, |gap| record::CpuGap {
-            cpu: gap.cpu,
-            longest_ns: gap.longest.as_nanos(),
-        }),
+        steal: raw.steal.clone(),
+        gaps: raw.gaps.clone(),
         stalls: each(&raw.stalls, disturbance),
         slow: each(&raw.slow, disturbance),
         others: each(&raw.others, disturbance),
@@ -61,27 +49,16 @@ pub fn trial(report: &Report<'_>) -> TrialLine {
         windows: windows::entry(report.phase, raw).map(Box::new),
         other_tasks: each(&raw.other_tasks, tasks),
         dut_tasks: each(&raw.dut_tasks, tasks),
-        speeds: each(&raw.speeds, |speed| record::CpuSpeed {
-            cpu: speed.cpu,
-            before_ns: speed.before.as_nanos(),
-            after_ns: speed.after.as_nanos(),
-        }),
-        queries: raw.queries.map(|queries| record::Queries {
-            asked: queries.asked,
-            answered: queries.answered,
-        }),
+        speeds: raw.speeds.clone(),
+        queries: raw.queries,
         lateness: quantiles(&raw.lateness),
         latency: quantiles(&raw.latency),
         largest_burst_frames: raw.largest_burst,
-        per_size: each(&raw.per_size, |size| record::SizeCount {
-            frame_octets: size.frame.octets(),
-            sent_frames: size.sent,
-            received_frames: size.received,
-        }),
+        per_size: raw.per_size.clone(),
         per_queue_frames: raw.per_queue.clone(),
         dut_forwarded_packets: raw.stack.map(|stack| stack.forwarded),
         dut_no_route_packets: raw.stack.map(|stack| stack.no_route),
-        route_changes: raw.route_changes.map(route_changes),
+        route_changes: raw.route_changes,
         other: Other::new(),
     }
 }
@@ -91,34 +68,10 @@ fn forwarded_undisturbed(trial: &Trial) -> Option<f64> {
     rate(&block(trial.clone()))
 }
 
-/// What was made of a file of route changes.
-pub(crate) const fn route_changes(made: ChangesMade) -> record::RouteChanges {
-    record::RouteChanges {
-        added: made.added,
-        replaced: made.replaced,
-        withdrawn: made.withdrawn,
-        refused: made.refused,
-        late: made.late,
-        due: made.due,
-        time_ns: made.time.as_nanos(),
-        cpu_ns: made.cpu_time.as_nanos(),
-        cpu: made.cpu,
-    }
-}
-
 /// Of the trial's CPUs, those that did anything.
-fn work(trial: &Trial) -> Vec<record::CpuWork> {
-    let worked = trial
-        .work
-        .iter()
-        .filter(|cpu| cpu.busy_ns > 0 || cpu.stack_packets != Some(0));
-    let entry = |work: &CpuWork| record::CpuWork {
-        cpu: work.cpu,
-        busy_ns: work.busy_ns,
-        softirq_ns: work.softirq_ns,
-        stack_packets: work.stack_packets,
-    };
-    worked.map(entry).collect()
+fn work(trial: &Trial) -> Vec<CpuWork> {
+    let worked = |cpu: &&CpuWork| cpu.busy_ns > 0 || cpu.stack_packets != Some(0);
+    trial.work.iter().filter(worked).copied().collect()
 }
 
 fn each<T, U>(all: &[T], entry: impl Fn(&T) -> U) -> Vec<U> {
@@ -194,10 +147,6 @@ fn ledger_entry(ledger: &Ledger) -> record::Ledger {
         opening,
         closing,
     } = ledger;
-    let canaries = |canaries: Canaries| record::Canaries {
-        sent_frames: canaries.sent,
-        received_frames: canaries.received,
-    };
     // What nobody counted stands as null, though the sums have a number for it.
     let counted = |frames: u64| (!device_unknown).then_some(frames);
     record::Ledger {
@@ -211,8 +160,8 @@ fn ledger_entry(ledger: &Ledger) -> record::Ledger {
         lost_receiver_ring_frames: lost_receiver_ring,
         passed_exit_frames: Some(passed_exit),
         receiver_total_frames: receiver_total,
-        opening: canaries(opening),
-        closing: canaries(closing),
+        opening,
+        closing,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::search::{Phase, saturation};
 use mpps_method::saturation::{Block, Busy, Window};
-use mpps_method::{Counts, CpuBusy, CpuExchange, Direction, Disturbance, Ledger, Span, Trial};
+use mpps_method::{Counts, CpuExchange, Direction, Disturbance, Ledger, Span, Trial};
 use mpps_record::{self as record, TrialLine, Windows};
 
 /// Longer trials are in no comparison, and their windows would be most of the record.
@@ -53,12 +53,6 @@ pub fn block_of_line(line: &TrialLine) -> Block {
             ..Ledger::default()
         },
     };
-    let busy = |cpu: &record::CpuBusy| CpuBusy {
-        cpu: cpu.cpu,
-        run_ns: cpu.run_ns,
-        wait_ns: cpu.wait_ns,
-        tasks_ns: cpu.tasks_ns,
-    };
     let other = |time: &record::Disturbance| Disturbance {
         cpu: time.cpu,
         from: Span::from_nanos(time.from_ns),
@@ -69,7 +63,7 @@ pub fn block_of_line(line: &TrialLine) -> Block {
     let block = saturation::block(Trial {
         duration: Span::from_nanos(line.duration_ns),
         directions: line.directions.iter().map(direction).collect(),
-        busy: line.busy.iter().map(busy).collect(),
+        busy: line.busy.clone(),
         others: line.others.iter().map(other).collect(),
         exchange: before
             .zip(after)
@@ -139,9 +133,9 @@ fn windows(line: &Windows) -> Vec<Window> {
 mod tests {
     use super::*;
     use crate::search::Report;
-    use mpps_method::compare::{Comparison, Measure, Rule, Turn};
+    use mpps_method::compare::{Comparison, Rule, ToldBy, Turn};
     use mpps_method::screen::in_one_state;
-    use mpps_method::{FrameSpec, Offer, Rate, Verdict};
+    use mpps_method::{CpuBusy, FrameSpec, Offer, Rate, Verdict};
 
     /// A trial at overload, whose frames take this long on a whole core and twice that on a shared one, as it is in
     /// `shared` of 40 windows. Two are disturbed, and one untimed.
@@ -224,7 +218,7 @@ mod tests {
     fn a_comparison_of_records_is_that_of_live_trials() {
         let compared = |as_block: &dyn Fn(&Trial) -> Block| {
             let mut comparison = Comparison::new(Rule {
-                measure: Measure::Rate,
+                measure: ToldBy::Rate,
                 within: 0.01,
                 alike: 0.01,
             });
@@ -245,7 +239,7 @@ mod tests {
         }
         let more = live.cost_ns.expect("an interval");
         assert!(
-            live.pairs == 12 && more.low > 55.0 && more.high < 95.0,
+            live.pairs.counted == 12 && more.low > 55.0 && more.high < 95.0,
             "{live:?}"
         );
     }

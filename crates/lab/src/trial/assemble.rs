@@ -16,7 +16,7 @@ use mpps_method::disturbed::{self, Guard};
 use mpps_method::saturation::Window;
 use mpps_method::{
     Canaries, Counts, CpuBusy, CpuGap, CpuSteal, CpuTasks, CpuWork, Direction, Disturbance,
-    FrameLen, Histogram, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
+    Histogram, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
 };
 
 /// All readings of a trial.
@@ -149,7 +149,7 @@ fn stack(parts: &Parts<'_>) -> Option<StackCounts> {
 pub fn gaps(watched: &[(usize, Watched)]) -> Vec<CpuGap> {
     let gap = |(cpu, watched): &(usize, Watched)| CpuGap {
         cpu: *cpu,
-        longest: Span::from_nanos(watched.longest_ns),
+        longest_ns: watched.longest_ns,
     };
     watched.iter().map(gap).collect()
 }
@@ -286,8 +286,8 @@ fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direct
     };
     let (opening, closing) = (parts.opening[way], parts.closing[way]);
     let ends = Ends {
-        sent: sent + opening.sent + closing.sent,
-        met: unique + opening.received + closing.received,
+        sent: sent + opening.sent_frames + closing.sent_frames,
+        met: unique + opening.received_frames + closing.received_frames,
     };
     let before = &parts.before.ways[way];
     let after = &parts.after.ways[way];
@@ -391,13 +391,11 @@ fn per_size(tester: &Tester<'_>, parts: &Parts<'_>) -> Result<Vec<SizeCount>, Te
         for receiver in &tester.receivers {
             received += receiver.by_length(*length)?;
         }
-        if let Some(frame) = FrameLen::new(length + mpps_method::units::FCS_OCTETS) {
-            sizes.push(SizeCount {
-                frame,
-                sent: *sent,
-                received,
-            });
-        }
+        sizes.push(SizeCount {
+            frame_octets: length + mpps_method::units::FCS_OCTETS,
+            sent_frames: *sent,
+            received_frames: received,
+        });
     }
     Ok(sizes)
 }

@@ -256,7 +256,7 @@ impl Begun {
         let stretches = tester.other_tasks.stretches()?;
         let asked = tester.management.as_ref().zip(self.first_question);
         let queries = asked.map(|(path, first)| path.pause(first)).transpose()?;
-        let met: Vec<u64> = self.opening.iter().map(|c| c.received).collect();
+        let met: Vec<u64> = self.opening.iter().map(|c| c.received_frames).collect();
         let closing = send_canaries(tester, self.canary_id, &met)?;
         let after = Stations::read(tester)?;
         let received = read_receivers(tester)?;
@@ -346,19 +346,19 @@ fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canari
     let read = |sent: &Outcome| -> Result<Vec<Canaries>, TesterError> {
         let received = read_receivers(tester)?;
         let canaries = |(way, received): (usize, &Received)| Canaries {
-            sent: sent.sent[way],
-            received: received.canary.saturating_sub(met[way]),
+            sent_frames: sent.sent[way],
+            received_frames: received.canary.saturating_sub(met[way]),
         };
         Ok(received.iter().enumerate().map(canaries).collect())
     };
     let sent = (tester.sender).send(order, sending_netns(tester), &WhileSending::UNTIL_ENDED)?;
     // The first may take as long as the DUT delays frames, the others follow it.
     let arrive = wait_for(CANARY_LIMIT_NS, LOOK_NS, || {
-        Ok::<_, TesterError>(read(&sent)?.iter().all(|c| c.received > 0))
+        Ok::<_, TesterError>(read(&sent)?.iter().all(|c| c.received_frames > 0))
     })?;
     if arrive {
         wait_until_quiet(tester, CANARY_LIMIT_NS, || {
-            let missing = |c: &Canaries| c.sent.saturating_sub(c.received);
+            let missing = |c: &Canaries| c.sent_frames.saturating_sub(c.received_frames);
             Ok(read(&sent)?.iter().map(missing).sum())
         })?;
     }

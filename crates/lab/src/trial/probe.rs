@@ -146,7 +146,7 @@ pub fn probe(tester: &mut Tester<'_>) -> Result<(), ProbeError> {
 /// A router may lose a frame; none of a hundred is no router. Where the tester came too late to send a single one (100
 /// frames are 10 ms, and a busy machine may stand still for that), the canaries tell: they keep to no time.
 fn came_through(way: &Direction) -> bool {
-    let canaries = way.ledger.opening.received + way.ledger.closing.received;
+    let canaries = way.ledger.opening.received_frames + way.ledger.closing.received_frames;
     way.counts.received > 0 || (way.counts.sent == 0 && canaries > 0)
 }
 
@@ -179,7 +179,7 @@ mod tests {
     fn a_late_tester_is_not_a_dut_that_drops() {
         let mut way = Direction::default();
         assert!(!came_through(&way));
-        way.ledger.closing.received = 1;
+        way.ledger.closing.received_frames = 1;
         assert!(came_through(&way));
         way.counts.sent = 100;
         assert!(!came_through(&way));

@@ -30,8 +30,8 @@ pub fn beside(before: &[(usize, Span)], after: &[(usize, Span)]) -> Vec<CpuSpeed
     let both = before.iter().zip(after);
     let speed = |(&(cpu, before), &(_, after)): (&(usize, Span), &(usize, Span))| CpuSpeed {
         cpu,
-        before,
-        after,
+        before_ns: before.as_nanos(),
+        after_ns: after.as_nanos(),
     };
     both.map(speed).collect()
 }

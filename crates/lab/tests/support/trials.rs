@@ -144,7 +144,7 @@ pub fn assert_closed_on_every_front(fps: f64, frames_max: u64, traffics: &[Traff
                 "{what}"
             );
             assert!(counts.received > counts.sent / 2, "{what}: {counts:?}");
-            let by_size = trial.per_size.iter().map(|size| size.received);
+            let by_size = trial.per_size.iter().map(|size| size.received_frames);
             assert_eq!(by_size.sum::<u64>(), counts.received, "{what}");
             match trial.ns_per_frame() {
                 Some(cost) => assert!(cost > 10.0 && cost < 2_000_000.0, "{what}: {cost}"),

@@ -6,7 +6,7 @@ use crate::saturation::Window;
 use crate::units::{Rate, Span};
 
 const RULE: Rule = Rule {
-    measure: Measure::Rate,
+    measure: ToldBy::Rate,
     within: 0.02,
     alike: 0.005,
 };
@@ -56,14 +56,17 @@ fn eight_pairs_tell_a_large_difference() {
     let more = [231.0, 206.0, 240.0, 255.0, 228.0, 233.0, 219.0, 238.0];
     let (ended, found) = compared(RULE, more);
     assert!(ended);
-    assert_eq!((found.finding, found.pairs), (Finding::Different, 8));
+    assert_eq!(
+        (found.finding, found.pairs.counted),
+        (Finding::Different, 8)
+    );
     let cost = found.cost_ns.expect("an interval");
     assert_eq!((cost.low, cost.high), (206.0, 255.0));
     assert!((cost.middle - 231.0).abs() < 3.0, "{cost:?}");
     let rate = found.rate.expect("an interval");
     assert!((rate.middle + 0.248).abs() < 0.003, "{rate:?}");
     let fixed = found.fixed_cost_ns.expect("an interval");
-    assert_eq!(found.fixed_pairs, found.pairs);
+    assert_eq!(found.pairs.fixed, found.pairs.counted);
     assert!((fixed.low - 206.0 * 1.2).abs() < 1e-6, "{fixed:?}");
 }
 
@@ -122,7 +125,7 @@ fn equal_variants_end_at_the_first_look() {
     let (ended, found) = compared(RULE, more);
     assert!(ended);
     assert_eq!(found.finding, Finding::NoDifference);
-    assert_eq!(found.looks, 1);
+    assert_eq!(found.pairs.looks, 1);
 }
 
 #[test]
@@ -139,8 +142,11 @@ fn a_wide_interval_is_not_decided() {
     let more = (0..30).map(|pair| if pair % 2 == 0 { 150.0 } else { -140.0 });
     let (ended, found) = compared(RULE, more);
     assert!(!ended);
-    assert_eq!((found.finding, found.pairs), (Finding::NotDecided, 30));
-    assert_eq!(found.looks, 5, "four, and the one at the end");
+    assert_eq!(
+        (found.finding, found.pairs.counted),
+        (Finding::NotDecided, 30)
+    );
+    assert_eq!(found.pairs.looks, 5, "four, and the one at the end");
 }
 
 #[test]
@@ -168,24 +174,29 @@ fn pairs_that_do_not_compare_are_left_out() {
     }
     // Where CPUs move in most pairs, these count.
     assert!(comparison.add(&far, &far.clone()));
-    let left_out = LeftOut {
+    let pairs = Pairs {
+        counted: 5,
+        fixed: 5,
+        looks: 1,
+        moved: 4,
         disturbed: 2,
-        distance: 0,
         not_overloaded: 2,
+        ..Pairs::default()
     };
-    let found = comparison.clone().end();
-    assert_eq!((found.left_out, found.pairs, found.moved), (left_out, 5, 4));
+    assert_eq!(comparison.clone().end().pairs, pairs);
     // Where they stay in half of the pairs, only these do.
     for _ in 0..3 {
         assert!(comparison.add(&far, &far.clone()));
     }
-    let left_out = LeftOut {
+    let pairs = Pairs {
+        counted: 4,
+        fixed: 4,
+        moved: 0,
         distance: 4,
-        ..left_out
+        ..pairs
     };
-    let found = comparison.end();
-    assert_eq!((found.left_out, found.pairs, found.moved), (left_out, 4, 0));
-    assert_eq!(left_out.all(), 8);
+    assert_eq!(comparison.end().pairs, pairs);
+    assert_eq!(pairs.left_out(), 8);
 }
 
 #[test]
@@ -201,8 +212,8 @@ fn a_fixed_load_that_overloads_has_no_cost() {
         }
         let found = comparison.end();
         (
-            found.pairs,
-            found.fixed_pairs,
+            found.pairs.counted,
+            found.pairs.fixed,
             found.fixed_cost_ns.is_some(),
         )
     };
@@ -230,8 +241,11 @@ fn more_pairs_tell_the_cost_at_the_fixed_load() {
             pairs += 1;
         }
         let found = comparison.end();
-        assert_eq!((found.finding, found.pairs), (Finding::Different, 8));
-        (pairs, found.fixed_pairs, found.fixed_cost_ns.is_some())
+        assert_eq!(
+            (found.finding, found.pairs.counted),
+            (Finding::Different, 8)
+        );
+        (pairs, found.pairs.fixed, found.fixed_cost_ns.is_some())
     };
     assert_eq!(compared(0), (8, 8, true));
     assert_eq!(compared(5), (13, 8, true));
@@ -243,7 +257,7 @@ fn more_pairs_tell_the_cost_at_the_fixed_load() {
 #[test]
 fn costs_tell_where_the_tester_ends_first() {
     let rule = Rule {
-        measure: Measure::Cost,
+        measure: ToldBy::Cost,
         ..RULE
     };
     let mut comparison = Comparison::new(rule);
@@ -376,7 +390,7 @@ fn simulated(more: f64, runs: u64) -> (u32, u32) {
         let right = more == 0.0 || rate.middle < 0.0;
         different += u32::from(found.finding == Finding::Different && right);
         held += u32::from(rate.low <= truth && truth <= rate.high);
-        pairs += f64::from(found.pairs) / runs as f64;
+        pairs += f64::from(found.pairs.counted) / runs as f64;
     }
     println!("{more}: {different} different, {held} held of {runs}, {pairs:.1} pairs");
     (different, held)

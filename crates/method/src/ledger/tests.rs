@@ -19,8 +19,8 @@ fn closed() -> (Ledger, Counts) {
         unrouted: 0,
     };
     let canaries = Canaries {
-        sent: 8,
-        received: 8,
+        sent_frames: 8,
+        received_frames: 8,
     };
     let mut ledger = Ledger {
         device_unknown: false,
@@ -57,7 +57,7 @@ fn a_trial_with_loss_everywhere_closes() {
 #[test]
 fn a_lost_canary_is_found_among_the_losses() {
     let (mut ledger, counts) = closed();
-    ledger.closing.received = 7;
+    ledger.closing.received_frames = 7;
     ledger.receiver_total -= 1;
     ledger.dut_transmitted -= 1;
     ledger.infer_lost_in_dut(&counts);
@@ -81,7 +81,7 @@ const TRIPS: [(Change, &str, &str, i64); 12] = [
     ),
     (
         |l, _| {
-            l.opening.sent += 1;
+            l.opening.sent_frames += 1;
         },
         "frames handed to the port",
         "sent + canaries sent",
@@ -118,7 +118,7 @@ const TRIPS: [(Change, &str, &str, i64); 12] = [
         -1,
     ),
     (
-        |l, _| l.closing.received -= 1,
+        |l, _| l.closing.received_frames -= 1,
         "seen by the receiver",
         "received + duplicated + foreign + late + beyond + canaries received",
         1,
@@ -171,10 +171,10 @@ const ONE_MORE: [Change; 22] = [
     |l, _| l.dut_transmitted += 1,
     |l, _| l.lost_receiver_ring += 1,
     |l, _| l.receiver_total += 1,
-    |l, _| l.opening.sent += 1,
-    |l, _| l.opening.received += 1,
-    |l, _| l.closing.sent += 1,
-    |l, _| l.closing.received += 1,
+    |l, _| l.opening.sent_frames += 1,
+    |l, _| l.opening.received_frames += 1,
+    |l, _| l.closing.sent_frames += 1,
+    |l, _| l.closing.received_frames += 1,
 ];
 
 #[test]

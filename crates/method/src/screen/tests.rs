@@ -1,8 +1,8 @@
 use super::*;
-use crate::compare::Measure;
+use crate::compare::ToldBy;
 
 const RULE: Rule = Rule {
-    measure: Measure::Cost,
+    measure: ToldBy::Cost,
     within: 0.02,
     alike: 0.005,
 };

@@ -25,7 +25,7 @@ mod tests;
 pub use change::{Change, Spent, changes, paired_changes};
 pub use place::{Placed, Router, UNCLASSIFIED, place};
 pub use shadow::{Lateness, place_late};
-pub use split::{Cost, Sample, Split, combine, split, student};
+pub use split::{Cost, Sample, Split, by_cost, combine, split, student};
 
 crate::named! {
     /// Stage of a frame's way, in the order in which a frame meets them.

@@ -7,6 +7,7 @@
 use super::{Cause, Placed, Stage, UNCLASSIFIED};
 use crate::random::Random;
 use crate::statistics::{mean, quantile, student_t};
+use mpps_record::FunctionCost;
 use std::collections::BTreeMap;
 
 /// Time that samples are gathered over, in ns.
@@ -45,7 +46,7 @@ pub struct Cost<K> {
     /// Samples it rests on.
     pub samples: u64,
     /// The functions that took the most of it, with their ns per frame.
-    pub top: Vec<(String, f64)>,
+    pub top: Vec<FunctionCost>,
 }
 
 /// The time of a frame, split.
@@ -64,7 +65,7 @@ pub struct Split {
     /// Part of the time in samples that fired late.
     pub shadow: f64,
     /// Functions that no rule places and that no caller decides, with their ns per frame.
-    pub unplaced: Vec<(String, f64)>,
+    pub unplaced: Vec<FunctionCost>,
 }
 
 impl Split {
@@ -200,10 +201,7 @@ fn summed(cells: &[Vec<f64>]) -> Vec<f64> {
 }
 
 /// The functions that took the most.
-fn top<'a, 'b: 'a>(
-    samples: impl Iterator<Item = &'a Sample<'b>>,
-    scale: f64,
-) -> Vec<(String, f64)> {
+fn top<'a, 'b: 'a>(samples: impl Iterator<Item = &'a Sample<'b>>, scale: f64) -> Vec<FunctionCost> {
     let mut by_name: BTreeMap<&str, f64> = BTreeMap::new();
     for sample in samples {
         *by_name.entry(sample.placed.function).or_default() += sample.weight * scale;
@@ -211,12 +209,22 @@ fn top<'a, 'b: 'a>(
     most(by_name)
 }
 
-fn most(by_name: BTreeMap<&str, f64>) -> Vec<(String, f64)> {
-    let names = by_name.into_iter().map(|(name, ns)| (name.to_owned(), ns));
-    let mut names: Vec<_> = names.collect();
-    names.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    names.truncate(TOP);
-    names
+fn most(by_name: BTreeMap<&str, f64>) -> Vec<FunctionCost> {
+    let mut functions = by_cost(by_name);
+    functions.truncate(TOP);
+    functions
+}
+
+/// The dearest function first.
+#[must_use]
+pub fn by_cost(by_name: BTreeMap<&str, f64>) -> Vec<FunctionCost> {
+    let cost = |(function, ns): (&str, f64)| FunctionCost {
+        function: function.to_owned(),
+        ns,
+    };
+    let mut functions: Vec<FunctionCost> = by_name.into_iter().map(cost).collect();
+    functions.sort_by(|one, other| other.ns.total_cmp(&one.ns));
+    functions
 }
 
 /// Several trials as one: their mean. Three or more give Student's interval over trials; fewer, the whole range of
@@ -227,7 +235,7 @@ pub fn combine(trials: &[Split]) -> Option<Split> {
     let over = |number: fn(&Split) -> f64| {
         mean(&trials.iter().map(number).collect::<Vec<_>>()).unwrap_or_default()
     };
-    let parts = |names: fn(&Split) -> &Vec<(String, f64)>| {
+    let parts = |names: fn(&Split) -> &Vec<FunctionCost>| {
         let lists: Vec<_> = trials.iter().map(names).collect();
         merged(&lists)
     };
@@ -288,10 +296,10 @@ pub fn student(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// The mean of each function's time over the lists. A function that a list leaves out counts as 0 there.
-fn merged(lists: &[&Vec<(String, f64)>]) -> Vec<(String, f64)> {
+fn merged(lists: &[&Vec<FunctionCost>]) -> Vec<FunctionCost> {
     let mut by_name: BTreeMap<&str, f64> = BTreeMap::new();
-    for (name, ns) in lists.iter().copied().flatten() {
-        *by_name.entry(name).or_default() += ns / lists.len() as f64;
+    for one in lists.iter().copied().flatten() {
+        *by_name.entry(&one.function).or_default() += one.ns / lists.len() as f64;
     }
     most(by_name)
 }

@@ -71,8 +71,10 @@ fn show(name: &str, split: &Split) {
         "{name}: unclassified {unclassified:.2} %, shadow {:.1} %",
         100.0 * split.shadow
     );
-    let words = |top: &[(String, f64)]| {
-        let all = top.iter().map(|(name, part)| format!("{name} {part:.2}"));
+    let words = |top: &[mpps_record::FunctionCost]| {
+        let all = top
+            .iter()
+            .map(|one| format!("{} {:.2}", one.function, one.ns));
         all.collect::<Vec<_>>().join(", ")
     };
     for cost in &split.stages {

@@ -3,13 +3,13 @@ use crate::disturbed::{Disturbance, Disturbed};
 use crate::histogram::Histogram;
 use crate::ledger::{Canaries, Ledger, LedgerGap};
 use crate::trial::{CpuGap, CpuSteal, CpuTasks, SizeCount, TaskName};
-use crate::units::{FrameLen, Rate};
+use crate::units::Rate;
 
 /// A good trial of 1000 frames, of which `lost` are lost in the DUT, both ways.
 fn trial(lost: u64) -> Trial {
     let canaries = Canaries {
-        sent: 8,
-        received: 8,
+        sent_frames: 8,
+        received_frames: 8,
     };
     let counts = Counts {
         intended: 1000,
@@ -46,7 +46,7 @@ fn trial(lost: u64) -> Trial {
         ],
         gaps: vec![CpuGap {
             cpu: 0,
-            longest: Span::from_millis(1),
+            longest_ns: 1_000_000,
         }],
         lateness: Histogram::default(),
         ..Trial::default()
@@ -116,9 +116,9 @@ fn each_doubtful_count_makes_the_trial_invalid() {
         "{open}"
     );
     let size = |sent, received| SizeCount {
-        frame: FrameLen::MIN,
-        sent,
-        received,
+        frame_octets: 64,
+        sent_frames: sent,
+        received_frames: received,
     };
     assert_eq!(
         judged(|trial| trial.per_size = vec![size(2000, 1994)]),
@@ -140,7 +140,10 @@ fn canaries_have_to_arrive_at_both_ends() {
                     &mut ledger.closing
                 } else {
                     &mut ledger.opening
-                }) = Canaries { sent, received };
+                }) = Canaries {
+                    sent_frames: sent,
+                    received_frames: received,
+                };
             })
         };
         for (sent, received) in [(8, 0), (0, 0), (8, 9)] {
@@ -156,7 +159,7 @@ fn canaries_have_to_arrive_at_both_ends() {
     }
     // One of eight is enough: a DUT that loses frames at any load can still be measured.
     let one = second(|_, ledger| {
-        ledger.opening.received = 1;
+        ledger.opening.received_frames = 1;
         ledger.dut_transmitted -= 7;
         ledger.receiver_total -= 7;
         ledger.lost_in_dut += 7;
@@ -192,7 +195,7 @@ fn the_machine_voids_lossless_and_lossy_trials_alike() {
         assert!(!matches!(stolen.judge(&rules), Verdict::Void(_)));
 
         let mut stalled = trial(lost);
-        stalled.gaps[0].longest = Span::from_millis(80);
+        stalled.gaps[0].longest_ns = 80_000_000;
         stalled.disturbed.time = Span::from_millis(500);
         stalled.disturbed.lost = Some(0);
         assert!(
@@ -206,7 +209,7 @@ fn the_machine_voids_lossless_and_lossy_trials_alike() {
         );
         stalled.gaps.push(CpuGap {
             cpu: 1,
-            longest: Span::from_millis(1),
+            longest_ns: 1_000_000,
         });
         stalled.slow = vec![stall(1, 100, 220)];
         let said = stalled.judge(&rules).to_string();
@@ -409,8 +412,8 @@ fn not_offered_needs_a_dut_that_lost_nothing() {
 #[test]
 fn loss_of_the_dut_counts_whatever_the_tester_lost() {
     let canaries = Canaries {
-        sent: 8,
-        received: 8,
+        sent_frames: 8,
+        received_frames: 8,
     };
     let (sent, at_ring, behind) = (673_800, 329_044, 73);
     let received = sent - at_ring - behind;

@@ -267,10 +267,13 @@ fn another_state_weighs_by_what_it_forwarded() {
 #[test]
 fn a_search_slower_than_the_gate_is_doubted() {
     let beside = |us: u64| {
-        let took = Span::from_nanos(us * 1_000);
-        let (cpu, before, after) = (1, took, took);
+        let speed = CpuSpeed {
+            cpu: 1,
+            before_ns: us * 1_000,
+            after_ns: us * 1_000,
+        };
         let trial = Trial {
-            speeds: vec![CpuSpeed { cpu, before, after }],
+            speeds: vec![speed],
             ..Trial::default()
         };
         (trial, Verdict::Lossless)

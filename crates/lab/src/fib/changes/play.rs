@@ -8,7 +8,8 @@ use mpps_linux::clock::{monotonic_ns, thread_ns};
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::routes::{Bulk, Request, Via};
 use mpps_linux::task;
-use mpps_method::{self as method, ChangeSpeed, Span};
+use mpps_method::ChangeSpeed;
+use mpps_record::RouteChanges;
 use mpps_tables::Change;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
@@ -41,7 +42,7 @@ pub(super) struct Player {
 /// Changes that are being made. They end when this is dropped.
 pub struct Replay {
     stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<Result<method::ChangesMade, Error>>>,
+    thread: Option<JoinHandle<Result<RouteChanges, Error>>>,
 }
 
 impl Replay {
@@ -52,7 +53,7 @@ impl Replay {
             .name("mpps-routes".to_owned())
             .spawn(move || match changes.player().as_mut() {
                 Some(player) => player.play(&changes, &stopped),
-                None => Ok(method::ChangesMade::default()),
+                None => Ok(RouteChanges::default()),
             })
             .map_err(|e| Error::from_io("start thread", "route changes", &e))?;
         Ok(Self {
@@ -65,11 +66,11 @@ impl Replay {
     ///
     /// # Errors
     /// The kernel could not be asked any more, or its thread panicked. A refused change is no error here.
-    pub fn stop(mut self) -> Result<method::ChangesMade, Error> {
-        self.end().unwrap_or(Ok(method::ChangesMade::default()))
+    pub fn stop(mut self) -> Result<RouteChanges, Error> {
+        self.end().unwrap_or(Ok(RouteChanges::default()))
     }
 
-    fn end(&mut self) -> Option<Result<method::ChangesMade, Error>> {
+    fn end(&mut self) -> Option<Result<RouteChanges, Error>> {
         drop(self.stop.take());
         let ended = self.thread.take()?.join();
         Some(task::joined(ended, "the thread of route changes").flatten())
@@ -88,12 +89,12 @@ impl Player {
         &mut self,
         of: &ReplayedChanges,
         stopped: &Receiver<()>,
-    ) -> Result<method::ChangesMade, Error> {
+    ) -> Result<RouteChanges, Error> {
         cpu::pin_current_thread(&CpuSet::single(self.cpu))?;
         let list = &of.changes.list;
         let (begun_ns, cpu_ns) = (monotonic_ns(), thread_ns());
         let refused_before = self.bulk.refusals().len();
-        let mut made = method::ChangesMade::default();
+        let mut made = RouteChanges::default();
         let first = self.next_change(list);
         let mut pace = Pace {
             speed: of.speed,
@@ -133,14 +134,14 @@ impl Player {
         let end_ns = monotonic_ns() - begun_ns;
         made.due = self.due(list, &pace, end_ns);
         made.refused = (self.bulk.refusals().len() - refused_before) as u64;
-        made.time = Span::from_nanos(end_ns);
-        made.cpu_time = Span::from_nanos(thread_ns() - cpu_ns);
+        made.time_ns = end_ns;
+        made.cpu_ns = thread_ns() - cpu_ns;
         made.cpu = self.cpu;
         Ok(made)
     }
 
     /// Hands the next change to the kernel, or keeps it for the batch. Whether a batch was sent.
-    fn make(&mut self, change: Change, made: &mut method::ChangesMade) -> Result<bool, Error> {
+    fn make(&mut self, change: Change, made: &mut RouteChanges) -> Result<bool, Error> {
         let place = change.prefix as usize;
         let (prefix, hop) = (self.prefixes[place], self.hop[place]);
         let (request, count) = match (change.announced, hop) {

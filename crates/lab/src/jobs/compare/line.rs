@@ -2,7 +2,7 @@
 
 use super::{ComparePlan, Measured, Outcome};
 use crate::doubt::{Doubt, few_route_changes, fixed_overloaded};
-use crate::line::{cost, difference, doubt, rates, route_changes, whole_fps};
+use crate::line::{cost, difference, doubt, rates, whole_fps};
 use mpps_method::FrameSpec;
 use mpps_method::compare::{Turn, rate};
 use mpps_method::interval::Interval;
@@ -78,7 +78,7 @@ fn entry(found: &Measured) -> Variant {
         overload_trials: trials(0),
         fixed_trials: trials(1),
         replayed: found.replayed.clone(),
-        route_changes: found.route_changes.map(route_changes),
+        route_changes: found.route_changes,
         ..Variant::default()
     }
 }

@@ -11,12 +11,12 @@ use crate::jobs::compare::{self, ALIKE, Standing, Variant};
 use crate::jobs::sizes;
 use crate::jobs::turns::{find_rates, share_loads};
 use crate::jobs::{JobError, ResultObserver, Trials};
-use crate::line::{self, interval, pairs};
+use crate::line::{self, interval};
 use crate::profile::Completeness;
 use crate::search::measurer::Measurer;
 use crate::tester::{ReceiverPlace, TesterError};
 use mpps_method::Span;
-use mpps_method::compare::{Compared, Comparison, Measure, Rule};
+use mpps_method::compare::{Compared, Comparison, Rule, ToldBy};
 use mpps_record::{Doubt, Interval, ProfileLine, ProfiledAgainst};
 
 /// One set-up.
@@ -132,7 +132,7 @@ struct Turns<'bed> {
     standing: Vec<Standing<'bed>>,
     paired: Paired,
     /// What tells both apart.
-    measure: Measure,
+    measure: ToldBy,
 }
 
 impl Turns<'_> {
@@ -146,7 +146,7 @@ impl Turns<'_> {
         let is_cpu = limit::is_cpu(limited_by, &saturated);
         let line = ProfileLine {
             receiver: Some(tester.traffic.receiver.into()),
-            limited_by: Some(line::limited_by(limited_by)),
+            limited_by: Some(limited_by.into()),
             limit_text: Some(limit::in_words(&saturated, None, false, limited_by)),
             clock: tried.iter().find_map(|one| one.clock.map(str::to_owned)),
             interrupted_share: interrupted(tested),
@@ -201,7 +201,7 @@ impl Turns<'_> {
         against.stacks = base.stacks;
         against.change = change;
         against.rate_change = rate_change(self.measure, &compared);
-        against.pairs = pairs(&compared);
+        against.pairs = compared.pairs;
         against.pairs.disturbed += void;
         against.pairs.distance += apart;
         let mut doubts = own.doubts;
@@ -222,7 +222,7 @@ impl Turns<'_> {
 
 /// Why no pair counts: so many were void, and others could not be compared.
 fn nothing_counts(void: u32, apart: u32, compared: &Compared) -> JobError {
-    match apart + compared.left_out.all() {
+    match apart + compared.pairs.left_out() {
         0 => JobError::AllVoid { trials: 2 * void },
         apart => JobError::PairsApart {
             pairs: void + apart,
@@ -231,8 +231,8 @@ fn nothing_counts(void: u32, apart: u32, compared: &Compared) -> JobError {
 }
 
 /// What the explained one forwards more. `None` where both forwarded what the tester sent: that is the tester's rate.
-fn rate_change(measure: Measure, compared: &Compared) -> Option<Interval<f64>> {
-    let rate = compared.rate.filter(|_| measure == Measure::Rate);
+fn rate_change(measure: ToldBy, compared: &Compared) -> Option<Interval<f64>> {
+    let rate = compared.rate.filter(|_| measure == ToldBy::Rate);
     rate.map(interval)
 }
 
@@ -250,14 +250,14 @@ fn doubts_only_of(name: &str, mut doubts: Vec<Doubt>, of_other: &[Doubt]) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_method::compare::LeftOut;
+    use mpps_record::Pairs;
 
     #[test]
     fn without_a_pair_it_says_how_many_there_were() {
         let left_out = |distance| Compared {
-            left_out: LeftOut {
+            pairs: Pairs {
                 distance,
-                ..LeftOut::default()
+                ..Pairs::default()
             },
             ..Compared::default()
         };
@@ -290,8 +290,8 @@ mod tests {
             }),
             ..Compared::default()
         };
-        assert_eq!(rate_change(Measure::Cost, &compared), None);
-        let found = rate_change(Measure::Rate, &compared).expect("a rate");
+        assert_eq!(rate_change(ToldBy::Cost, &compared), None);
+        let found = rate_change(ToldBy::Rate, &compared).expect("a rate");
         assert_eq!((found.low, found.high), (-0.01, 0.01));
     }
 }

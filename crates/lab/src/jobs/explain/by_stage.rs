@@ -9,8 +9,8 @@ use crate::jobs::turns::{Forwards, share_loads};
 use crate::jobs::{JobError, Trials};
 use crate::tester::Tester;
 use mpps_method::Span;
-use mpps_method::compare::{Comparison, LeftOut, Measure, Rule};
-use mpps_record::ProfileChange;
+use mpps_method::compare::{Comparison, Rule, ToldBy};
+use mpps_record::{Pairs, ProfileChange};
 
 /// Two levels of a switch.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub fn measure(
     }
     let look = Look::new(&tester.bed.plan().cpus, None)?;
     let rule = Rule {
-        measure: Measure::Rate,
+        measure: ToldBy::Rate,
         within: 0.0,
         alike: ALIKE_ON_ONE_BED,
     };
@@ -70,19 +70,19 @@ pub fn measure(
     let (router_ns, frame_ns) = (before.router_ns, before.frame_ns.median);
     let found = change(&paired.kept, router_ns, frame_ns, ALIKE_ON_ONE_BED);
     Ok(found.ok_or_else(|| {
-        let mut left_out = paired.comparison.end().left_out;
-        left_out.disturbed += paired.void;
-        too_few(paired.kept[0].len() as u32, taken, left_out)
+        let mut pairs = paired.comparison.end().pairs;
+        pairs.disturbed += paired.void;
+        too_few(paired.kept[0].len() as u32, taken, pairs)
     }))
 }
 
 /// Why so few of the pairs that were taken count.
-fn too_few(counted: u32, taken: u32, left_out: LeftOut) -> String {
-    let LeftOut {
+fn too_few(counted: u32, taken: u32, pairs: Pairs) -> String {
+    let Pairs {
         disturbed,
         not_overloaded,
         ..
-    } = left_out;
+    } = pairs;
     // A profile leaves out each pair without windows enough in one state; a comparison may count it.
     let changing = taken.saturating_sub(counted + disturbed + not_overloaded);
     format!(
@@ -97,13 +97,13 @@ mod tests {
     /// A comparison counts pairs of changing states where most are such. A profile needs windows of one state.
     #[test]
     fn too_few_pairs_have_a_reason() {
-        let left_out = LeftOut {
+        let pairs = Pairs {
             disturbed: 3,
-            distance: 0,
             not_overloaded: 1,
+            ..Pairs::default()
         };
         assert_eq!(
-            too_few(2, 12, left_out),
+            too_few(2, 12, pairs),
             "2 of 12 pairs of profiled trials count, too few (left out: 3 disturbed, 6 in changing states of the machine, 1 not overloaded)"
         );
     }

@@ -10,10 +10,8 @@ use crate::tester::Tester;
 use mpps_method::LimitedBy;
 use mpps_method::limit::BUSY;
 use mpps_method::saturation::{OVERLOADED, Saturation};
-use mpps_method::stage::{Cause, Router, Stage, place, place_late};
-use mpps_record::{
-    CpuEvidence, Drops, Evidence, FoldedStack, FunctionCost, PartCost, ProfiledLoad,
-};
+use mpps_method::stage::{Cause, Router, Stage, by_cost, place, place_late};
+use mpps_record::{CpuEvidence, Drops, Evidence, FoldedStack, PartCost, ProfiledLoad};
 use std::collections::BTreeMap;
 
 /// A CPU had time left if it was busy for less than this share of the busiest one's time.
@@ -236,17 +234,11 @@ pub(super) fn most_locked(stacks: &[FoldedStack], by_cycles: bool) -> Option<Par
     let (stage, functions) =
         (stages.into_iter()).max_by(|(_, one), (_, other)| whole(one).total_cmp(&whole(other)))?;
     let ns = whole(&functions);
-    let cost = |(function, ns): (&str, f64)| FunctionCost {
-        function: function.to_owned(),
-        ns,
-    };
-    let mut top: Vec<FunctionCost> = functions.into_iter().map(cost).collect();
-    top.sort_by(|one, other| other.ns.total_cmp(&one.ns));
     Some(PartCost {
         part: stage,
         ns: [ns; 3].into(),
         samples: 0,
-        top,
+        top: by_cost(functions),
     })
 }
 
@@ -255,6 +247,7 @@ mod tests {
     use super::*;
     use mpps_method::Span;
     use mpps_method::saturation::{Block, Window};
+    use mpps_record::FunctionCost;
 
     fn cost(part: &str, ns: f64) -> PartCost {
         PartCost {

@@ -8,7 +8,7 @@ use mpps_method::saturation::Block;
 use mpps_method::stage::{self, Cost, Lateness, Placed, Router, Split, Stage, place, place_late};
 use mpps_method::statistics::quantile;
 use mpps_method::{Span, Trial};
-use mpps_record::{Evidence, FoldedStack, FunctionCost, PartCost, ProfiledLoad};
+use mpps_record::{Evidence, FoldedStack, PartCost, ProfiledLoad};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 
@@ -305,14 +305,13 @@ pub(super) fn fill(load: &mut ProfiledLoad, tried: &[Profiled]) {
 
 /// What a split says of a load.
 pub(crate) fn fill_with(load: &mut ProfiledLoad, split: &Split) {
-    let router = split.stages.iter().filter(|cost| cost.of.is_routers());
-    load.router_ns = router.map(|cost| cost.ns).sum();
+    load.router_ns = split.router_ns();
     load.samples = split.samples;
     load.unclassified_share = split.unclassified;
     load.shadow_share = split.shadow;
     load.stages = split.stages.iter().map(part).collect();
     load.causes = split.causes.iter().map(part).collect();
-    load.unplaced = functions(&split.unplaced);
+    load.unplaced = split.unplaced.clone();
 }
 
 fn part<K: Display>(cost: &Cost<K>) -> PartCost {
@@ -320,16 +319,8 @@ fn part<K: Display>(cost: &Cost<K>) -> PartCost {
         part: cost.of.to_string(),
         ns: [cost.low, cost.ns, cost.high].into(),
         samples: cost.samples,
-        top: functions(&cost.top),
+        top: cost.top.clone(),
     }
-}
-
-fn functions(top: &[(String, f64)]) -> Vec<FunctionCost> {
-    let function = |(function, ns): &(String, f64)| FunctionCost {
-        function: function.clone(),
-        ns: *ns,
-    };
-    top.iter().map(function).collect()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::tester::{Tester, TesterError};
 use crate::{facts, memory};
 use mpps_method::distance::At;
 use mpps_method::random::Random;
+use mpps_method::stage::by_cost;
 use mpps_method::sweep::{Axis, Check, Fit, Measured, Memory, is_held_out};
 use mpps_method::{FrameSpec, Rate};
 use mpps_record::{
@@ -231,15 +232,8 @@ fn functions(stacks: &[FoldedStack]) -> Vec<FunctionCost> {
         let leaf = stack.frames.rsplit(';').next().unwrap_or_default();
         *own.entry(leaf).or_default() += stack.ns;
     }
-    let dear = own.into_iter().filter(|&(_, ns)| ns >= FUNCTION_MIN);
-    let mut dear: Vec<FunctionCost> = dear
-        .map(|(function, ns)| FunctionCost {
-            function: function.to_owned(),
-            ns,
-        })
-        .collect();
-    dear.sort_by(|one, other| other.ns.total_cmp(&one.ns));
-    dear
+    own.retain(|_, ns| *ns >= FUNCTION_MIN);
+    by_cost(own)
 }
 
 /// Marks the points that met another state of the machine than most. A point whose state nobody timed counts.

@@ -8,7 +8,7 @@ use crate::jobs::turns::Rounds;
 use crate::line::cost;
 use crate::tune::toggle::{Level, PLACEBO, Toggle};
 use mpps_method::Span;
-use mpps_method::compare::{Compared, Comparison, Measure, is_overloaded, rate};
+use mpps_method::compare::{Compared, Comparison, ToldBy, is_overloaded, rate};
 use mpps_method::interval::Interval;
 use mpps_method::saturation::Block;
 use mpps_method::screen::{self, AsItStands, Design, Pair, blocks_min, in_one_state, whole_blocks};
@@ -87,9 +87,9 @@ pub(super) fn all<'bed>(
     });
     let result = design.screened(&blocks, stands.as_ref(), job.rule, many);
     let measure = if overloads {
-        Measure::Rate
+        ToldBy::Rate
     } else {
-        Measure::Cost
+        ToldBy::Cost
     };
     let tells_rate = job.tells_rate_by_cost();
     for (one, compared) in screened.iter_mut().zip(&result.effects) {
@@ -260,7 +260,7 @@ impl<'a> Run<'a> {
         Self {
             most: (0..design.runs()).map(predicted).collect(),
             stands,
-            overloads: tried.iter().all(|one| one.measure == Measure::Rate),
+            overloads: tried.iter().all(|one| one.measure == ToldBy::Rate),
             turns: vec![Vec::new(); design.runs() + 1],
             begun: 0,
             seen: Screen {

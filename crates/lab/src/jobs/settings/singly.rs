@@ -5,7 +5,7 @@ use super::tried::{Tried, in_turns};
 use super::{EACH, Found, Job, together_time};
 use crate::jobs::JobError;
 use mpps_method::Span;
-use mpps_method::compare::Measure;
+use mpps_method::compare::ToldBy;
 
 /// So many of them.
 const LARGEST: usize = 5;
@@ -33,7 +33,7 @@ pub(super) fn confirm(
         .as_nanos()
         .saturating_sub(together_time().as_nanos());
     let end = job.deadline(Span::from_nanos(kept));
-    let has_rate = |one: &Tried<'_>| one.screened.is_some() && one.measure == Measure::Rate;
+    let has_rate = |one: &Tried<'_>| one.screened.is_some() && one.measure == ToldBy::Rate;
     let with_rate = tried.iter_mut().filter(|one| has_rate(one));
     let (placebo, mut worth): (Vec<_>, Vec<_>) = with_rate.partition(|one| one.is_placebo());
     worth.retain(|one| is_worth(one));

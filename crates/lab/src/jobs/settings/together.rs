@@ -6,7 +6,7 @@ use super::{Found, Job};
 use crate::jobs::JobError;
 use crate::line::{difference, rates};
 use crate::tune::toggle::PLACEBO;
-use mpps_method::compare::{Compared, Finding, Measure, is_overloaded, rate};
+use mpps_method::compare::{Compared, Finding, ToldBy, is_overloaded, rate};
 use mpps_method::interval::Interval;
 use mpps_method::statistics::median;
 use mpps_record::{Difference, SettingEffect, Together};
@@ -39,8 +39,8 @@ pub(super) fn effect_ns(one: &Tried<'_>) -> f64 {
 fn is_better(one: &Tried<'_>) -> Option<bool> {
     let found = one.confirmed_or_compared()?;
     match one.measure {
-        Measure::Rate => Some(found.rate?.middle > 0.0),
-        Measure::Cost => Some(found.cost?.middle < 0.0),
+        ToldBy::Rate => Some(found.rate?.middle > 0.0),
+        ToldBy::Cost => Some(found.cost?.middle < 0.0),
     }
 }
 
@@ -155,7 +155,7 @@ fn told(
     if let Some(why) = group.refused.take() {
         return Err(why);
     }
-    if group.measure == Measure::Cost {
+    if group.measure == ToldBy::Cost {
         return Err("the tester reached its limit before the router".to_owned());
     }
     let mut forwarded = Vec::new();
@@ -185,7 +185,7 @@ fn told(
         better,
         others_fps: rates(others),
         better_fps: rates(best),
-        difference: difference(&compared, Measure::Rate),
+        difference: difference(&compared, ToldBy::Rate),
         predicted_fps: predicted
             .map(|(ns, saved)| (others.middle * ns / (ns - saved)).round() as u64),
         others_trials,

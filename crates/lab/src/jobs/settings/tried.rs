@@ -7,7 +7,7 @@ use crate::jobs::explain::by_stage::{self, Levels};
 use crate::jobs::turns::{Forwards, Progress, Rounds, find_rates, share_loads};
 use crate::line::difference;
 use crate::tune::toggle::{Level, PLACEBO, Toggle};
-use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule, Turn};
+use mpps_method::compare::{Compared, Comparison, Finding, Rule, ToldBy, Turn};
 use mpps_method::random::Random;
 use mpps_method::tune::CATALOGUE;
 use mpps_method::turns::TurnOrder;
@@ -31,7 +31,7 @@ pub(super) struct Tried<'bed> {
     pub names: [String; 2],
     /// What each level was seen to forward.
     pub forwards: [Forwards; 2],
-    pub measure: Measure,
+    pub measure: ToldBy,
     /// Of its own pairs.
     pub comparison: Option<Comparison>,
     half_rounds: u64,
@@ -60,7 +60,7 @@ impl<'bed> Tried<'bed> {
             toggles,
             names,
             forwards: [Forwards::default(); 2],
-            measure: Measure::Rate,
+            measure: ToldBy::Rate,
             comparison: None,
             half_rounds: 0,
             turns: [Vec::new(), Vec::new()],
@@ -138,7 +138,7 @@ impl<'bed> Tried<'bed> {
                     forwards.learn(&one.overload, one.whole_fps, one.lost_nothing);
                 }
                 if trials.first().is_some_and(|first| first.lost_nothing) {
-                    self.measure = Measure::Cost;
+                    self.measure = ToldBy::Cost;
                 }
             }
             return Ok(());
@@ -149,8 +149,8 @@ impl<'bed> Tried<'bed> {
             };
             one.progress = Progress::new(&first[at]);
             // Where the tester ends first at one level, the rates say nothing of the other either.
-            if find_rates(from_mut(one), &mut job.trials)? == Measure::Cost {
-                tried.measure = Measure::Cost;
+            if find_rates(from_mut(one), &mut job.trials)? == ToldBy::Cost {
+                tried.measure = ToldBy::Cost;
             }
             tried.forwards[at] = one.progress.forwards;
             one.tester.forwards_at_most = Some(Rate::from_fps(tried.forwards[at].most));
@@ -289,10 +289,10 @@ pub(super) fn apart_from<'a>(id: Option<&str>, others: &[&'a str]) -> Option<&'a
 }
 
 /// What a screen says of a column, which has no pairs.
-pub(super) fn block_difference(compared: &Compared, measure: Measure) -> Difference {
+pub(super) fn block_difference(compared: &Compared, measure: ToldBy) -> Difference {
     let measure = match compared.rate {
         Some(_) => measure,
-        None => Measure::Cost,
+        None => ToldBy::Cost,
     };
     Difference {
         pairs: None,

@@ -5,7 +5,7 @@ use mpps_method::saturation::Window;
 #[test]
 fn comparisons_of_a_run_are_told_together() {
     let rule = Rule {
-        measure: Measure::Rate,
+        measure: ToldBy::Rate,
         within: 0.02,
         alike: 0.01,
     };
@@ -146,7 +146,7 @@ fn whole_rounds_go_on_after_a_finding() {
     let turns = [0, 1].map(|at: usize| measured[at].turns.len());
     assert_eq!(turns, [14, 15]);
     // The finding is that of the eight pairs that told it.
-    assert_eq!(measured[1].compared.expect("a comparison").pairs, 8);
+    assert_eq!(measured[1].compared.expect("a comparison").pairs.counted, 8);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn what_a_turn_forwards_raises_the_load() {
         ..Router::new(name, fps)
     };
     let rule = Rule {
-        measure: Measure::Rate,
+        measure: ToldBy::Rate,
         within: 0.02,
         alike: 0.01,
     };
@@ -188,7 +188,7 @@ fn no_round_begins_after_the_deadline() {
     let spent = Deadline::after(Some(Span::ZERO)).earlier(Span::from_millis(1));
     let mut all = [Router::new("a", 1e6), Router::new("b", 1e6)];
     let rule = Rule {
-        measure: Measure::Rate,
+        measure: ToldBy::Rate,
         within: 0.02,
         alike: 0.01,
     };

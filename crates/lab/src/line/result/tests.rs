@@ -15,8 +15,8 @@ fn line_of(finding: &Finding, traffic: &Traffic) -> ResultLine {
 /// A second at 1 Mfps without loss, the DUT half busy.
 fn trial() -> Trial {
     let canaries = mpps_method::Canaries {
-        sent: 1,
-        received: 1,
+        sent_frames: 1,
+        received_frames: 1,
     };
     let frames = 1_000_000;
     let counts = Counts {

@@ -4,7 +4,7 @@ use mpps_lab::jobs::fixed_load::{Load, load_trial};
 use mpps_lab::jobs::{Judged, Phase, Report};
 use mpps_lab::line::{self, doubt};
 use mpps_method::{
-    ChangesMade, Counts, CpuBusy, Direction, FrameSpec, Ledger, Offer, Rate, Shortfall, Span,
+    Counts, CpuBusy, Direction, FrameSpec, Ledger, Offer, Rate, RouteChanges, Shortfall, Span,
     Trial, Verdict, Void,
 };
 use mpps_record::{LoadLine, ReceiverPlace, TrialLine};
@@ -200,11 +200,11 @@ fn what_disturbed_every_try_is_one_line() {
 #[test]
 fn few_route_changes_are_doubted() {
     let mut one = tried(400e3, 0, 0, 430, Verdict::Lossless);
-    let made = |added| ChangesMade {
+    let made = |added| RouteChanges {
         added,
         due: 1_000,
-        time: Span::from_millis(2_000),
-        ..ChangesMade::default()
+        time_ns: 2_000_000_000,
+        ..RouteChanges::default()
     };
     one.trial.route_changes = Some(made(990));
     let text = fixed_load(offered(at(400e3), one.clone()));
