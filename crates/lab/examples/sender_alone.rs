@@ -17,7 +17,7 @@ use mpps_lab::clock::wait_until;
 use mpps_lab::destinations::{Destinations, DrawPlan};
 use mpps_lab::tester::{
     KernelInterfaces, OnRefusal, OtherTasks, PacketSender, RouterTasks, Sender, SenderPlan,
-    TrafficSender, Watch, WhileSending, ways,
+    TrafficSender, Watch, until_ended, ways,
 };
 use mpps_lab::traffic::Traffic;
 use mpps_linux::clock::monotonic_ns;
@@ -93,7 +93,7 @@ fn send(name: &str, cpu: usize, seconds: u64, destinations: u64) -> Result<(), B
     let [port, _] = bed.tester();
     let from = (&*port.netns, port.ifindex);
     let sender = Sender::load(plan, &[from], None).map_err(|e| e.to_string())?;
-    flat_out(&sender, from.0, seconds)
+    flat_out(&sender, seconds)
 }
 
 /// One frame at a time through the kernel's transmission, its queueing discipline aside.
@@ -105,10 +105,10 @@ fn send_packet(name: &str, cpu: usize, seconds: u64) -> Result<(), Box<dyn Error
     let [port, _] = bed.tester();
     let (netns, port) = (&*port.netns, port.name.as_str());
     let sender = PacketSender::open(plan, &[(netns, port)], OnRefusal::Lose);
-    flat_out(&sender.map_err(|e| e.to_string())?, netns, seconds)
+    flat_out(&sender.map_err(|e| e.to_string())?, seconds)
 }
 
-fn flat_out(sender: &dyn TrafficSender, netns: &NetNs, seconds: u64) -> Result<(), Box<dyn Error>> {
+fn flat_out(sender: &dyn TrafficSender, seconds: u64) -> Result<(), Box<dyn Error>> {
     let order = Order {
         gap_fp: (1_000_000_000 << PACE_SHIFT) / OFFERED_FPS,
         slots: OFFERED_FPS * seconds,
@@ -117,7 +117,7 @@ fn flat_out(sender: &dyn TrafficSender, netns: &NetNs, seconds: u64) -> Result<(
         ..Order::default()
     };
     let outcome = sender
-        .send(order, netns, &WhileSending::UNTIL_ENDED)
+        .send(order, &until_ended)
         .map_err(|e| e.to_string())?;
     let took = (outcome.last_ns - outcome.first_ns) as f64 / 1e9;
     println!("{} {took:.6}", outcome.sent[0]);

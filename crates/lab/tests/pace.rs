@@ -9,7 +9,7 @@ use mpps_ebpf::instruments::departures::Departed;
 use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
 use mpps_lab::bed::{Bed, Side};
 use mpps_lab::tester::{
-    ReceiverMode, Sender, SenderPlan, Tester, TrafficSender, WhileSending, ways,
+    ReceiverMode, Sender, SenderPlan, Tester, TrafficSender, until_ended, ways,
 };
 use mpps_linux::links;
 use mpps_linux::packet::{RxRing, RxSpec};
@@ -22,7 +22,7 @@ const TOLERANCE: f64 = 0.001;
 /// The sender, and whoever else counts its frames.
 struct Alone<'a> {
     bed: &'a Bed,
-    sender: Sender,
+    sender: Sender<'a>,
     departures: Departures,
     _sink: Sink,
 }
@@ -51,10 +51,7 @@ impl<'a> Alone<'a> {
     fn send(&self, order: Order) -> (Outcome, Departed) {
         self.departures.clear().expect("clear");
         let before = self.arrived();
-        let sent = self
-            .sender
-            .send(order, self.bed.netns(Side::A), &WhileSending::UNTIL_ENDED)
-            .expect("sent");
+        let sent = self.sender.send(order, &until_ended).expect("sent");
         let departed = self.departures.read().expect("read");
         assert!(sent.ended_ns > 0, "{sent:?}");
         assert_eq!(sent.sent[0] + sent.unsent[0], order.slots);
@@ -126,7 +123,6 @@ fn another_count_and_clock_confirm_the_rate() {
     let bed = support::bed();
     let tester = Tester::raise(&bed, &support::traffic(), 1 << 20, ReceiverMode::Polled);
     let tester = tester.unwrap_or_else(|error| panic!("tester: {error}"));
-    let netns = bed.netns(Side::A);
     let spec = RxSpec {
         blocks: 32,
         block_octets: 1 << 20,
@@ -140,7 +136,7 @@ fn another_count_and_clock_confirm_the_rate() {
             let open = || RxRing::open(&bed.port(Side::B).name, spec.clone());
             let mut sniffer = bed.netns(Side::B).run(open).expect("netns").expect("ring");
             let sent = (tester.sender)
-                .send(order(fps, 1_000), netns, &WhileSending::UNTIL_ENDED)
+                .send(order(fps, 1_000), &until_ended)
                 .expect("sent");
             let mut stamps = Vec::new();
             let all = mpps_lab::clock::wait_for(1_000_000_000, 5_000_000, || {

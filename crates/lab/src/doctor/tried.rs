@@ -4,8 +4,8 @@ use super::{Check, State, Subject};
 use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front};
 use crate::tester::{
     KernelInterfaces, LedgerProbe, OtherTasks, PortKind, Receiver, ReceiverMode, ReceiverPlan,
-    RouterTasks, Sender, SenderPlan, StallWatch, Tester, TesterError, TrafficSender, Watch,
-    WhileSending, Wire, ways,
+    RouterTasks, Sender, SenderPlan, StallWatch, Tester, TesterError, TrafficSender, Watch, Wire,
+    until_ended, ways,
 };
 use crate::traffic::Traffic;
 use crate::trial::probe::{ProbeError, probe};
@@ -141,7 +141,7 @@ fn live_frames(bed: &Bed) -> Result<String, TesterError> {
         id: 1,
         ..Order::default()
     };
-    let outcome = sender.send(order, &port.netns, &WhileSending::UNTIL_ENDED)?;
+    let outcome = sender.send(order, &until_ended)?;
     match outcome.sent[0] {
         0 => Err(TesterError::Linux(mpps_linux::Error::from_text(
             "send live frames from",

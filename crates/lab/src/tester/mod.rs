@@ -39,7 +39,7 @@ pub use ports::plans::frame_template;
 pub use ports::receiver::{Receiver, ReceiverPlan};
 pub use ports::sender::{Sender, SenderPlan};
 pub use ports::template::{Template, Varied};
-pub use ports::{GoOn, RingCount, TrafficReceiver, TrafficSender, WhileSending};
+pub use ports::{GoOn, RingCount, TrafficReceiver, TrafficSender, until_ended};
 pub use ways::{DutPorts, Way, way_id, ways};
 pub use wire::Wire;
 
@@ -62,7 +62,7 @@ pub struct Tester<'bed> {
     /// What it sends.
     pub traffic: Traffic,
     /// The sender of all directions.
-    pub sender: Box<dyn TrafficSender>,
+    pub sender: Box<dyn TrafficSender + 'bed>,
     /// Virtual NICs, by direction; none before somebody else's device.
     pub nics: Vec<Nic>,
     /// Receivers, by direction.

@@ -1,7 +1,7 @@
 //! A trial beside which something is done, such as a reset of the DUT.
 
-use super::{Begun, marks, sending_netns, windows};
-use crate::tester::{Tester, TesterError, WhileSending};
+use super::{Begun, marks, windows};
+use crate::tester::{Tester, TesterError, until_ended};
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::Mark;
 use mpps_linux::task;
@@ -34,11 +34,7 @@ pub fn run_beside<T: Send>(
     let begun = Begun::paced(tester, offer, offer.duration)?;
     let (sent, did) = std::thread::scope(|scope| {
         let doing = scope.spawn(deed);
-        let sent = (tester.sender).send(
-            begun.order,
-            sending_netns(tester),
-            &WhileSending::UNTIL_ENDED,
-        );
+        let sent = tester.sender.send(begun.order, &until_ended);
         (sent, doing.join())
     });
     let (sent, did) = (sent?, task::joined(did, "the thread beside a trial")?);

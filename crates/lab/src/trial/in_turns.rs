@@ -2,8 +2,8 @@
 
 use super::overload::back_off_frames;
 use super::windows::first_window;
-use super::{Begun, gap_fp, sending_netns};
-use crate::tester::{Tester, TesterError, WhileSending};
+use super::{Begun, gap_fp};
+use crate::tester::{Tester, TesterError, until_ended};
 use mpps_ebpf::instruments::receiver::WINDOW_SHIFT;
 use mpps_ebpf::instruments::sender::{TURN_SHIFT, TURNS_MAX, Turns};
 use mpps_method::saturation::Window;
@@ -54,8 +54,7 @@ pub fn run_in_turns(
         };
     }
     begun.order.turns = Some(turns);
-    let netns = sending_netns(tester);
-    let sent = (tester.sender).send(begun.order, netns, &WhileSending::UNTIL_ENDED)?;
+    let sent = tester.sender.send(begun.order, &until_ended)?;
     let (first_ns, last_ns) = (sent.first_ns, sent.last_ns);
     let trial = begun.end(tester, sent)?;
     let mut marks = Vec::new();

@@ -33,7 +33,7 @@ pub use stepped::{LossEnd, Passed, Stepped, run_stepped, run_stepped_watched};
 
 use crate::clock::wait_for;
 use crate::fib::Replay;
-use crate::tester::{GoOn, Management, Tester, TesterError, WhileSending, way_id};
+use crate::tester::{GoOn, Management, Tester, TesterError, until_ended, way_id};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark, Order, Outcome, PACE_SHIFT, Stopped};
@@ -73,8 +73,7 @@ const DELAY_NS: u64 = 1_000_000;
 /// The tester failed: the namespace vanished, the kernel refused a call, or Ctrl-C. There is no trial then.
 pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
     let begun = Begun::paced(tester, offer, offer.duration)?;
-    let netns = sending_netns(tester);
-    let sent = (tester.sender).send(begun.order, netns, &WhileSending::UNTIL_ENDED)?;
+    let sent = tester.sender.send(begun.order, &until_ended)?;
     begun.end(tester, sent)
 }
 
@@ -86,18 +85,15 @@ pub fn run_undisturbed(
     rules: &Rules,
 ) -> Result<Trial, TesterError> {
     let begun = Begun::paced(tester, offer, longest(offer.duration))?;
-    let minding = WhileSending {
-        go_on: &|started_ns, unsent| go_on(tester, offer, rules, started_ns, unsent),
-    };
-    let sent = (tester.sender).send(begun.order, sending_netns(tester), &minding)?;
+    let ask = |started_ns, unsent| go_on(tester, offer, rules, started_ns, unsent);
+    let sent = tester.sender.send(begun.order, &ask)?;
     begun.end(tester, sent)
 }
 
 /// Runs one burst of `frames` back-to-back (RFC 2544 26.4), as fast as the sender can.
 pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterError> {
     let begun = Begun::back_to_back(tester, back_to_back(frames))?;
-    let netns = sending_netns(tester);
-    let sent = (tester.sender).send(begun.order, netns, &WhileSending::UNTIL_ENDED)?;
+    let sent = tester.sender.send(begun.order, &until_ended)?;
     begun.end(tester, sent)
 }
 
@@ -157,7 +153,7 @@ pub fn send_uncounted(tester: &mut Tester<'_>, rate: Rate, slots: u64) -> Result
         id,
         ..paced(tester, rate, slots)
     });
-    let sent = (tester.sender).send(order, sending_netns(tester), &WhileSending::UNTIL_ENDED)?;
+    let sent = tester.sender.send(order, &until_ended)?;
     tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
     drain(tester, &sent, &before, u64::MAX).map(drop)
 }
@@ -351,7 +347,7 @@ fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canari
         };
         Ok(received.iter().enumerate().map(canaries).collect())
     };
-    let sent = (tester.sender).send(order, sending_netns(tester), &WhileSending::UNTIL_ENDED)?;
+    let sent = tester.sender.send(order, &until_ended)?;
     // The first may take as long as the DUT delays frames, the others follow it.
     let arrive = wait_for(CANARY_LIMIT_NS, LOOK_NS, || {
         Ok::<_, TesterError>(read(&sent)?.iter().all(|c| c.received_frames > 0))
@@ -431,11 +427,6 @@ fn read_receivers(tester: &Tester<'_>) -> Result<Vec<Received>, TesterError> {
         .iter()
         .map(|receiver| receiver.read())
         .collect()
-}
-
-/// Of the first direction's port.
-fn sending_netns<'a>(tester: &Tester<'a>) -> &'a mpps_linux::netns::NetNs {
-    &tester.bed.tester()[0].netns
 }
 
 /// Time between two slots, ns << 20. The rounding is below 1e-8 of any rate.

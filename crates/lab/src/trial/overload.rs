@@ -1,8 +1,8 @@
 //! A trial at overload. A frame that this bed's ring refuses costs the router time, so few of them are sent to a full ring.
 
-use super::{Begun, SENDER_MAX, back_to_back, rules, run, send_uncounted, sending_netns, speed};
+use super::{Begun, SENDER_MAX, back_to_back, rules, run, send_uncounted, speed};
 use crate::bed::Front;
-use crate::tester::{Tester, TesterError, WhileSending};
+use crate::tester::{Tester, TesterError, until_ended};
 use crate::traffic::{PortKind, ReceiverPlace};
 use mpps_ebpf::instruments::sender::{Order, PAUSE_MAX_NS};
 use mpps_method::{Offer, Rate, Trial};
@@ -34,8 +34,7 @@ pub fn run_overload(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, Tes
         speeds: Some(speeds),
         ..Begun::back_to_back(tester, order)?
     };
-    let netns = sending_netns(tester);
-    let sent = (tester.sender).send(begun.order, netns, &WhileSending::UNTIL_ENDED)?;
+    let sent = tester.sender.send(begun.order, &until_ended)?;
     begun.end(tester, sent)
 }
 

@@ -1,9 +1,9 @@
 //! A trial whose load drops to a lower one (RFC 2544 26.5).
 
 use super::disturbed::Disturbances;
-use super::{Begun, gap_fp, marks, rules, sending_netns, windows};
-use crate::tester::{GoOn, Tester, TesterError, WhileSending};
-use mpps_ebpf::instruments::sender::Slow;
+use super::{Begun, gap_fp, marks, rules, windows};
+use crate::tester::{GoOn, Tester, TesterError};
+use mpps_ebpf::instruments::sender::{DIRECTIONS, Slow};
 use mpps_method::pattern::Ending;
 use mpps_method::{Offer, Span, Trial, disturbed};
 
@@ -71,13 +71,11 @@ pub fn run_stepped_watched(
         after_ns: first.as_nanos(),
         gap_fp: gap_fp(low.rate.fps()),
     });
-    let minding = WhileSending {
-        go_on: &|started_ns, [unsent, _]| {
-            let passed = Passed { started_ns, unsent };
-            Ok(GoOn::For(look(tester, &passed)?.as_nanos()))
-        },
+    let ask = |started_ns, [unsent, _]: [u64; DIRECTIONS]| {
+        let passed = Passed { started_ns, unsent };
+        Ok(GoOn::For(look(tester, &passed)?.as_nanos()))
     };
-    let sent = (tester.sender).send(begun.order, sending_netns(tester), &minding)?;
+    let sent = tester.sender.send(begun.order, &ask)?;
     let (started_ns, slowed_ns) = (sent.started_ns, sent.slowed_ns);
     let marks = marks(tester, &sent)?;
     let (order, outcome) = (begun.order, sent.clone());

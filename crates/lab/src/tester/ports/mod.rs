@@ -17,7 +17,6 @@ use crate::tester::error::TesterError;
 use mpps_ebpf::instruments::receiver::{Received, WindowMark};
 use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark, Order, Outcome, Stopped};
 use mpps_linux::bpf::ProgramRuns;
-use mpps_linux::netns::NetNs;
 
 /// The longest time between two looks at a running sender, ns. A look asks whether it is to go on, and whether Ctrl-C
 /// came. It costs time on the tester's CPU.
@@ -41,33 +40,25 @@ pub enum GoOn {
     Stop(Stopped),
 }
 
-/// What a sender asks while it sends, a few times a second. Each answer takes some microseconds of the tester's CPU.
-#[derive(Clone, Copy)]
-pub struct WhileSending<'a> {
-    /// Whether to go on. Arguments: when the first slot was due (monotonic ns, 0: not yet), and how many slots passed
-    /// unsent, by direction.
-    pub go_on: &'a dyn Fn(u64, [u64; DIRECTIONS]) -> Result<GoOn, TesterError>,
-}
+/// Tells a sender a few times a second whether to go on. Each answer takes some microseconds of the tester's CPU.
+/// Arguments: when the first slot was due (monotonic ns, 0: not yet), and how many slots passed unsent, by direction.
+pub type Asked<'a> = dyn Fn(u64, [u64; DIRECTIONS]) -> Result<GoOn, TesterError> + 'a;
 
-impl WhileSending<'_> {
-    /// Always to go on, until all slots have passed.
-    pub const UNTIL_ENDED: Self = Self {
-        go_on: &|_, _| Ok(GoOn::For(LOOK_NS_MAX)),
-    };
+/// Always to go on, until all slots have passed.
+///
+/// # Errors
+/// None.
+pub fn until_ended(_started_ns: u64, _unsent: [u64; DIRECTIONS]) -> Result<GoOn, TesterError> {
+    Ok(GoOn::For(LOOK_NS_MAX))
 }
 
 /// Sends what a trial orders, in all directions.
 pub trait TrafficSender {
-    /// Carries out the order from `netns`, the namespace of the first direction's port.
+    /// Carries out the order, and asks meanwhile whether to go on.
     ///
     /// # Errors
     /// The kernel refused to send, or Ctrl-C. A sender that did not end in time is no error: `ended_ns` is 0 then.
-    fn send(
-        &self,
-        order: Order,
-        netns: &NetNs,
-        minding: &WhileSending<'_>,
-    ) -> Result<Outcome, TesterError>;
+    fn send(&self, order: Order, go_on: &Asked<'_>) -> Result<Outcome, TesterError>;
 
     /// Most frames that it hands on at once with this order.
     fn at_once(&self, order: &Order) -> u32;

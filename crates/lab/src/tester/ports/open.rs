@@ -77,12 +77,12 @@ pub fn receiver(
 }
 
 /// The sender of all ways.
-pub fn sender(
+pub fn sender<'a>(
     bed: &Bed,
     traffic: &Traffic,
-    ways: &[Way<'_>],
+    ways: &[Way<'a>],
     ledger: &LedgerProbe,
-) -> Result<Box<dyn TrafficSender>, TesterError> {
+) -> Result<Box<dyn TrafficSender + 'a>, TesterError> {
     let plan = SenderPlan::new(bed, traffic, ways)?;
     let ports = ways.iter().map(|way| way.from);
     Ok(match traffic.port {

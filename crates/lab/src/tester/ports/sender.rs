@@ -2,7 +2,7 @@
 
 use super::template::Template;
 use super::wait::{Due, Progress, wait_for_end};
-use super::{TrafficSender, WhileSending};
+use super::{Asked, TrafficSender};
 use crate::clock::wait_until;
 use crate::destinations::{DestinationList, Destinations};
 use crate::tester::LedgerProbe;
@@ -63,8 +63,10 @@ pub struct SenderPlan {
 }
 
 /// A loaded sender.
-pub struct Sender {
+pub struct Sender<'a> {
     skel: SenderSkel<'static>,
+    /// Of the first direction's port.
+    netns: Option<&'a NetNs>,
     plan: SenderPlan,
     first_content: Vec<u8>,
     _dispatched: Dispatched,
@@ -101,14 +103,14 @@ impl Dispatched {
     }
 }
 
-impl Sender {
+impl<'a> Sender<'a> {
     /// Loads the sender. `ports` are namespace and interface, by direction. The `ledger` tells it what was refused.
     ///
     /// # Errors
     /// The kernel refused the program or a port, or the schedule of sizes does not fit.
     pub fn load(
         plan: SenderPlan,
-        ports: &[(&NetNs, u32)],
+        ports: &[(&'a NetNs, u32)],
         ledger: Option<&LedgerProbe>,
     ) -> Result<Self, TesterError> {
         let largest = largest(&plan.lengths)?;
@@ -165,6 +167,7 @@ impl Sender {
         Ok(Self {
             _dispatched: Dispatched::new(skel.progs.send.as_fd())?,
             skel,
+            netns: ports.first().map(|(netns, _)| *netns),
             plan,
             first_content: vec![0; usize::from(largest)],
         })
@@ -228,13 +231,8 @@ impl Sender {
     }
 }
 
-impl TrafficSender for Sender {
-    fn send(
-        &self,
-        order: Order,
-        netns: &NetNs,
-        minding: &WhileSending<'_>,
-    ) -> Result<Outcome, TesterError> {
+impl TrafficSender for Sender<'_> {
+    fn send(&self, order: Order, go_on: &Asked<'_>) -> Result<Outcome, TesterError> {
         self.order(order)?;
         let due = Due {
             ns: (clock::monotonic_ns() + order.delay_ns).saturating_add(order.length_ns()),
@@ -245,7 +243,7 @@ impl TrafficSender for Sender {
         let (program, batch) = (self.skel.progs.send.as_fd(), batch(&order, self.plan.batch));
         let (stopped, ran) = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
-                netns.enter_thread()?;
+                self.netns.map_or(Ok(()), NetNs::enter_thread)?;
                 cpu::pin_current_thread(&cpu::CpuSet::single(self.plan.cpu))?;
                 tid.store(task::current_tid(), Ordering::Release);
                 // A stray signal or 2^32 turns end a call early. It is then begun again, and the slots between are
@@ -255,7 +253,7 @@ impl TrafficSender for Sender {
                 }
                 Ok::<_, TesterError>(())
             });
-            let stopped = wait_for_end(&due, minding, || self.progress(), || thread.is_finished());
+            let stopped = wait_for_end(&due, go_on, || self.progress(), || thread.is_finished());
             stop.store(true, Ordering::Release);
             while !thread.is_finished() {
                 wake(tid.load(Ordering::Acquire));

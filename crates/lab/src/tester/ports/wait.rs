@@ -1,6 +1,6 @@
 //! How a sender's thread is waited for: until it has ended, its time is over, or no more is wanted.
 
-use super::{GoOn, LOOK_NS_MAX, WhileSending};
+use super::{Asked, GoOn, LOOK_NS_MAX};
 use crate::clock::wait_until;
 use crate::tester::error::TesterError;
 use mpps_ebpf::instruments::sender::{DIRECTIONS, Stopped};
@@ -38,7 +38,7 @@ pub(super) struct Due {
 /// Returns why no more were wanted.
 pub(super) fn wait_for_end(
     due: &Due,
-    minding: &WhileSending<'_>,
+    go_on: &Asked<'_>,
     progress: impl Fn() -> Result<Progress, TesterError>,
     finished: impl Fn() -> bool,
 ) -> Result<Option<Stopped>, TesterError> {
@@ -53,7 +53,7 @@ pub(super) fn wait_for_end(
             }
             if clock::monotonic_ns() < next {
                 let progress = progress()?;
-                match (minding.go_on)(progress.started_ns, progress.unsent)? {
+                match go_on(progress.started_ns, progress.unsent)? {
                     GoOn::For(ns) => pause_ns = ns.min(LOOK_NS_MAX),
                     GoOn::Stop(why) => return Ok(Some(why)),
                 }
@@ -77,6 +77,7 @@ pub(super) fn wait_for_end(
 
 #[cfg(test)]
 mod tests {
+    use super::super::until_ended;
     use super::*;
 
     fn wait(finished: impl Fn() -> bool) -> Option<Stopped> {
@@ -93,7 +94,7 @@ mod tests {
                 ended: false,
             })
         };
-        wait_for_end(&due, &WhileSending::UNTIL_ENDED, progress, finished).expect("no Ctrl-C")
+        wait_for_end(&due, &until_ended, progress, finished).expect("no Ctrl-C")
     }
 
     #[test]

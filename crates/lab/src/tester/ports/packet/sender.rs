@@ -6,7 +6,7 @@ use super::pace::{self, Pace};
 use crate::tester::error::TesterError;
 use crate::tester::ports::sender::{SenderPlan, most};
 use crate::tester::ports::wait::{Due, Progress, wait_for_end};
-use crate::tester::ports::{TrafficSender, WhileSending};
+use crate::tester::ports::{Asked, TrafficSender};
 use mpps_ebpf::instruments::sender::{BUCKETS, DIRECTIONS, MARK_PAUSE_NS, Mark, Order, Outcome};
 use mpps_linux::netns::NetNs;
 use mpps_linux::packet::{FlushEnd, TxRing, TxSpec};
@@ -84,12 +84,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl TrafficSender for PacketSender {
-    fn send(
-        &self,
-        order: Order,
-        _: &NetNs,
-        minding: &WhileSending<'_>,
-    ) -> Result<Outcome, TesterError> {
+    fn send(&self, order: Order, go_on: &Asked<'_>) -> Result<Outcome, TesterError> {
         let due = Due {
             ns: (clock::monotonic_ns() + order.delay_ns).saturating_add(order.length_ns()),
             set_up_ns: 0,
@@ -115,7 +110,7 @@ impl TrafficSender for PacketSender {
                 run.carry_out(&stop, &unsent)?;
                 Ok::<_, TesterError>((run.outcome, run.by_length, run.marks))
             });
-            let watched = wait_for_end(&due, minding, progress, || thread.is_finished());
+            let watched = wait_for_end(&due, go_on, progress, || thread.is_finished());
             stop.store(true, Ordering::Release);
             (thread.join(), watched)
         });
