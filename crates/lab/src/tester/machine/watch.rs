@@ -76,12 +76,17 @@ impl Watch {
         })
     }
 
+    const fn timers(&self) -> Option<&Timers> {
+        match &self.ticks {
+            Ticks::Timers(timers) => Some(timers),
+            Ticks::Threads(_) => None,
+        }
+    }
+
     /// Takes no work of these threads for a stall. Only timers can tell it from one.
     pub fn except(&self, threads: &[i32]) -> Result<(), TesterError> {
-        match &self.ticks {
-            Ticks::Timers(timers) => timers.except(threads),
-            Ticks::Threads(_) => Ok(()),
-        }
+        self.timers()
+            .map_or(Ok(()), |timers| timers.except(threads))
     }
 
     /// Forgets what was seen, and waits until every CPU has ticked since.
@@ -117,10 +122,8 @@ impl Watch {
 
     /// When each watched CPU was slow since the last clear. Only timers on a hypervisor's CPUs can tell.
     pub fn slow(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
-        match &self.ticks {
-            Ticks::Timers(timers) => timers.slow(),
-            Ticks::Threads(_) => Ok(Vec::new()),
-        }
+        self.timers()
+            .map_or(Ok(Vec::new()), Timers::slow)
     }
 
     /// Makes all watched CPUs look slow, for a test. Returns whether this watch looks for slow times.
@@ -133,18 +136,14 @@ impl Watch {
 
     /// How far apart the two CPUs were in each window of this time, as far as that is known.
     pub fn apart(&self, from_ns: u64, to_ns: u64) -> Result<Vec<Apart>, TesterError> {
-        match &self.ticks {
-            Ticks::Timers(timers) => timers.apart(from_ns, to_ns),
-            Ticks::Threads(_) => Ok(Vec::new()),
-        }
+        self.timers()
+            .map_or(Ok(Vec::new()), |timers| timers.apart(from_ns, to_ns))
     }
 
     /// What the DUT's threads had had, by marks in each window of this time.
     pub fn busy(&self, from_ns: u64, to_ns: u64) -> Result<Vec<BusyMark>, TesterError> {
-        match &self.ticks {
-            Ticks::Timers(timers) => timers.busy(from_ns, to_ns),
-            Ticks::Threads(_) => Ok(Vec::new()),
-        }
+        self.timers()
+            .map_or(Ok(Vec::new()), |timers| timers.busy(from_ns, to_ns))
     }
 
     /// What each watched CPU saw since the last clear.
