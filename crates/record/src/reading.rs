@@ -51,6 +51,17 @@ impl<T> Reading<T> {
         }
     }
 
+    /// The fact, or why it is not known.
+    ///
+    /// # Errors
+    /// Why it is not known.
+    pub fn get(&self) -> Result<&T, String> {
+        match self {
+            Self::Known(fact) => Ok(fact),
+            Self::Unreadable { unreadable } => Err(unreadable.clone()),
+        }
+    }
+
     /// The same with another fact made of it.
     #[must_use]
     pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Reading<U> {

@@ -164,7 +164,7 @@ mod tests {
         };
         let all = [BASE, XDP_PORTS, &[Subject::CPUMAP], QUIET].concat();
         all.into_iter()
-            .map(|subject| Check::new(subject, state(subject), ""))
+            .map(|subject| Check::new(subject, Ok((state(subject), String::new()))))
             .collect()
     }
 

@@ -1,28 +1,30 @@
 //! What is seen of the machine by looking: files and facts, no rights needed, nothing touched.
 
-use super::{Check, State, Subject};
+use super::subject::{Seen, good, good_if, lacks, tried};
+use super::{Check, Subject};
 use crate::bed::{self, CpuSplit};
 use crate::facts::{KERNEL_MIN, Root, core_shared, nic};
 use mpps_linux::{cpu, kernel, task};
-use mpps_record::facts::{Facts, Reading};
+use mpps_record::facts::Facts;
 
 /// Memory that a bed, its maps and a record take at ease, octets.
 const MEMORY_MIN: u64 = 512 << 20;
 
 pub(super) fn all(root: &Root, facts: &Facts) -> Vec<Check> {
-    vec![
-        rights(root),
-        kernel_version(facts),
-        types(root),
-        kernel_threads(),
-        ipv6(root),
-        clang(root),
-        nics(root),
-        cpus(facts),
-        siblings(root),
-        memory(facts),
-        leftovers(),
-    ]
+    let seen = [
+        (Subject::RIGHTS, rights(root)),
+        (Subject::KERNEL, kernel_version(facts)),
+        (Subject::BTF, types(root)),
+        (Subject::KERNEL_THREADS, kernel_threads()),
+        (Subject::IPV6, ipv6(root)),
+        (Subject::CLANG, clang(root)),
+        (Subject::NICS, nics(root)),
+        (Subject::CPUS, cpus(facts)),
+        (Subject::SIBLINGS, siblings(root)),
+        (Subject::MEMORY, memory(facts)),
+        (Subject::LEFTOVERS, leftovers()),
+    ];
+    seen.map(|(subject, seen)| Check::new(subject, seen)).into()
 }
 
 /// Capabilities a bed needs, by their bit (`include/uapi/linux/capability.h`).
@@ -36,21 +38,20 @@ const CAPABILITIES: [(u32, &str); 7] = [
     (39, "CAP_BPF"),
 ];
 
-fn rights(root: &Root) -> Check {
-    let missing = root.text("/proc/self/status").map(|status| {
-        let held = capabilities(&status).unwrap_or(0);
-        let lacks = |(bit, name): &(u32, &'static str)| (held >> bit & 1 == 0).then_some(*name);
-        CAPABILITIES.iter().filter_map(lacks).collect::<Vec<_>>()
-    });
-    let missing = missing.known().cloned().unwrap_or_default();
+fn rights(root: &Root) -> Seen {
     if kernel::effective_uid() != 0 {
-        return Check::lacks(Subject::RIGHTS, "not root");
+        return lacks("not root");
     }
+    let status = root.text("/proc/self/status");
+    let missing: Vec<&str> = status.known().map_or_else(Vec::new, |status| {
+        let held = capabilities(status).unwrap_or(0);
+        let lacking = CAPABILITIES.iter().filter(|(bit, _)| held >> bit & 1 == 0);
+        lacking.map(|(_, name)| *name).collect()
+    });
     if missing.is_empty() {
-        Check::good(Subject::RIGHTS, "root, with every capability needed")
+        good("root, with every capability needed")
     } else {
-        let seen = format!("root without {}", missing.join(", "));
-        Check::lacks(Subject::RIGHTS, seen)
+        lacks(format!("root without {}", missing.join(", ")))
     }
 }
 
@@ -62,153 +63,103 @@ fn capabilities(status: &str) -> Option<u64> {
     u64::from_str_radix(line.trim(), 16).ok()
 }
 
-fn kernel_version(facts: &Facts) -> Check {
+fn kernel_version(facts: &Facts) -> Seen {
     let (major, minor) = KERNEL_MIN;
-    match kernel::release() {
-        Ok(release) if release.at_least(major, minor) => {
-            let seen = format!(
-                "Linux {} ({major}.{minor} or newer is needed)",
-                release.text
-            );
-            Check::good(Subject::KERNEL, seen)
-        }
-        Ok(release) => {
-            let seen = format!("Linux {}, older than {major}.{minor}", release.text);
-            Check::lacks(Subject::KERNEL, seen)
-        }
-        Err(error) => {
-            let why = facts
-                .kernel_release
-                .why()
-                .map_or_else(|| error.to_string(), str::to_owned);
-            Check::untried(Subject::KERNEL, &why)
-        }
+    let release = kernel::release().map_err(|error| {
+        let why = facts.kernel_release.why();
+        why.map_or_else(|| error.to_string(), str::to_owned)
+    })?;
+    let text = &release.text;
+    if release.at_least(major, minor) {
+        good(format!("Linux {text} ({major}.{minor} or newer is needed)"))
+    } else {
+        lacks(format!("Linux {text}, older than {major}.{minor}"))
     }
 }
 
-fn types(root: &Root) -> Check {
+fn types(root: &Root) -> Seen {
     const BTF: &str = "/sys/kernel/btf/vmlinux";
     if root.path(BTF).exists() {
-        Check::good(Subject::BTF, BTF)
+        good(BTF)
     } else {
-        Check::lacks(Subject::BTF, format!("{BTF} is not there"))
+        lacks(format!("{BTF} is not there"))
     }
 }
 
-fn kernel_threads() -> Check {
+fn kernel_threads() -> Seen {
     let seen = task::find_kthreads(|name| name.starts_with("ksoftirqd/"));
-    match seen {
-        Ok(threads) if !threads.is_empty() => {
-            let seen = format!("visible ({} of ksoftirqd)", threads.len());
-            Check::good(Subject::KERNEL_THREADS, seen)
-        }
-        Ok(_) => Check::lacks(
-            Subject::KERNEL_THREADS,
-            "none visible: mpps runs in a process namespace of its own",
-        ),
-        Err(error) => Check::untried(Subject::KERNEL_THREADS, &error.to_string()),
+    match seen.map_err(|error| error.to_string())?.len() {
+        0 => lacks("none visible: mpps runs in a process namespace of its own"),
+        threads => good(format!("visible ({threads} of ksoftirqd)")),
     }
 }
 
-fn ipv6(root: &Root) -> Check {
-    const SETTING: &str = "/proc/sys/net/ipv6/conf/all/forwarding";
-    match root.text(SETTING) {
-        Reading::Known(_) => Check::good(Subject::IPV6, "forwarding can be set"),
-        Reading::Unreadable { unreadable } => Check::lacks(Subject::IPV6, unreadable),
-    }
+fn ipv6(root: &Root) -> Seen {
+    let setting = root.text("/proc/sys/net/ipv6/conf/all/forwarding");
+    tried(setting.get().map(|_| "forwarding can be set".to_owned()))
 }
 
-fn clang(root: &Root) -> Check {
+fn clang(root: &Root) -> Seen {
     let path = std::env::var("PATH").unwrap_or_default();
-    let mut folders: Vec<&str> = path.split(':').collect();
-    folders.extend(["/usr/bin", "/usr/local/bin"]);
-    let found = folders
-        .iter()
+    let found = path
+        .split(':')
+        .chain(["/usr/bin", "/usr/local/bin"])
         .map(|folder| format!("{folder}/clang"))
         .find(|program| root.path(program).is_file());
-    match found {
-        Some(program) => Check::good(Subject::CLANG, program),
-        None => Check::lacks(Subject::CLANG, "no clang on PATH"),
+    tried(found.ok_or("no clang on PATH"))
+}
+
+fn nics(root: &Root) -> Seen {
+    let names = nic::names(root);
+    let names = names.get()?;
+    match names.len() {
+        0 => lacks("none in this namespace"),
+        1 => lacks(format!("{} alone; a pair is needed", names[0])),
+        _ => good(names.join(", ")),
     }
 }
 
-fn nics(root: &Root) -> Check {
-    match nic::names(root) {
-        Reading::Known(names) if names.len() >= 2 => Check::good(Subject::NICS, names.join(", ")),
-        Reading::Known(names) if names.is_empty() => {
-            Check::lacks(Subject::NICS, "none in this namespace")
-        }
-        Reading::Known(names) => {
-            let seen = format!("{} alone; a pair is needed", names.join(", "));
-            Check::lacks(Subject::NICS, seen)
-        }
-        Reading::Unreadable { unreadable } => Check::untried(Subject::NICS, &unreadable),
-    }
-}
-
-fn cpus(facts: &Facts) -> Check {
-    let Some(&available) = facts.cpus_available.known() else {
-        return Check::untried(
-            Subject::CPUS,
-            facts.cpus_available.why().unwrap_or_default(),
-        );
-    };
+fn cpus(facts: &Facts) -> Seen {
+    let available = *facts.cpus_available.get()?;
     let seen = match available {
         1 => "1: tester and DUT share it".to_owned(),
         2 => "2: one for the DUT, one for sender and receiver together".to_owned(),
         more => format!("{more}: sender, receiver and DUT have one each"),
     };
-    Check::good_if(Subject::CPUS, available > 2, seen)
+    good_if(available > 2, seen)
 }
 
 /// Whether a core of the DUT's runs the tester as well, in its other thread.
-fn siblings(root: &Root) -> Check {
+fn siblings(root: &Root) -> Seen {
     let split = cpu::available()
         .ok()
-        .and_then(|all| CpuSplit::choose(&all, None, None).ok());
-    let Some(split) = split else {
-        return Check::untried(Subject::SIBLINGS, "the CPUs could not be read");
-    };
-    match core_shared(root, &split.dut, &split.tester) {
-        Reading::Unreadable { unreadable } => {
-            return Check::untried(Subject::SIBLINGS, &unreadable);
-        }
-        Reading::Known(Some((dut, tester))) => {
+        .and_then(|all| CpuSplit::choose(&all, None, None).ok())
+        .ok_or("the CPUs could not be read")?;
+    match core_shared(root, &split.dut, &split.tester).get()? {
+        Some((dut, tester)) => {
             let seen = format!("CPU {dut} (DUT) and CPU {tester} (tester) are one core");
-            return Check::new(Subject::SIBLINGS, State::Costs, seen);
+            good_if(false, seen)
         }
-        Reading::Known(None) => {}
-    }
-    Check::good(Subject::SIBLINGS, "tester and DUT have cores of their own")
-}
-
-fn memory(facts: &Facts) -> Check {
-    match &facts.memory.available_octets {
-        Reading::Known(octets) => Check::good_if(
-            Subject::MEMORY,
-            *octets >= MEMORY_MIN,
-            format!("{} MiB available", octets >> 20),
-        ),
-        Reading::Unreadable { unreadable } => Check::untried(Subject::MEMORY, unreadable),
+        None => good("tester and DUT have cores of their own"),
     }
 }
 
-fn leftovers() -> Check {
-    match bed::list() {
-        Ok(beds) => {
-            let dead: Vec<&str> = beds
-                .iter()
-                .filter(|bed| !bed.kept && !bed.in_use)
-                .map(|bed| bed.name.as_str())
-                .collect();
-            let seen = if dead.is_empty() {
-                format!("none ({} beds stand)", beds.len())
-            } else {
-                format!("of {}", dead.join(", "))
-            };
-            Check::good_if(Subject::LEFTOVERS, dead.is_empty(), seen)
-        }
-        Err(error) => Check::untried(Subject::LEFTOVERS, &error.to_string()),
+fn memory(facts: &Facts) -> Seen {
+    let octets = *facts.memory.available_octets.get()?;
+    good_if(
+        octets >= MEMORY_MIN,
+        format!("{} MiB available", octets >> 20),
+    )
+}
+
+fn leftovers() -> Seen {
+    let beds = bed::list().map_err(|error| error.to_string())?;
+    let dead = beds.iter().filter(|bed| !bed.kept && !bed.in_use);
+    let dead: Vec<&str> = dead.map(|bed| bed.name.as_str()).collect();
+    if dead.is_empty() {
+        good(format!("none ({} beds stand)", beds.len()))
+    } else {
+        good_if(false, format!("of {}", dead.join(", ")))
     }
 }
 

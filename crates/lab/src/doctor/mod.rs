@@ -88,7 +88,7 @@ fn in_order(checks: &[Check], has_rights: bool) -> Vec<Check> {
     };
     let check = |&subject: &Subject| {
         let made = checks.iter().find(|check| check.subject == subject);
-        made.map_or_else(|| Check::untried(subject, why), Check::clone)
+        made.map_or_else(|| Check::new(subject, Err(why.to_owned())), Check::clone)
     };
     Subject::ALL.iter().map(check).collect()
 }
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn each_subject_is_told_once_in_order() {
-        let good = |subject| Check::good(subject, "");
+        let good = |subject| Check::new(subject, subject::good(""));
         let (memory, rights) = (good(Subject::MEMORY), good(Subject::RIGHTS));
         let checks = in_order(&[memory, rights], true);
         let subjects = checks.iter().map(|check| check.subject);

@@ -1,7 +1,8 @@
 //! How the machine is set: seen by looking, as all of it is in its facts.
 
-use super::{Check, State, Subject};
-use mpps_record::facts::{Facts, Reading};
+use super::subject::{Seen, good, good_if, good_if_none};
+use super::{Check, Subject};
+use mpps_record::facts::Facts;
 
 /// An idle state that takes longer to leave is deep, microseconds.
 const WAKE_US: u64 = 20;
@@ -25,105 +26,74 @@ const DEBUG_OPTIONS: [&str; 6] = [
 ];
 
 pub(super) fn all(facts: &Facts) -> Vec<Check> {
-    vec![
-        real_time(facts),
-        jit(facts),
-        bpf_statistics(facts),
-        clock(facts),
-        governor(facts),
-        idle_states(facts),
-        debug_kernel(facts),
-    ]
+    let seen = [
+        (Subject::REAL_TIME, real_time(facts)),
+        (Subject::JIT, jit(facts)),
+        (Subject::BPF_STATISTICS, bpf_statistics(facts)),
+        (Subject::CLOCK, clock(facts)),
+        (Subject::GOVERNOR, governor(facts)),
+        (Subject::IDLE_STATES, idle_states(facts)),
+        (Subject::DEBUG_KERNEL, debug_kernel(facts)),
+    ];
+    seen.map(|(subject, seen)| Check::new(subject, seen)).into()
 }
 
-fn real_time(facts: &Facts) -> Check {
+fn real_time(facts: &Facts) -> Seen {
     let setting = |name| facts.kernel.setting(name);
-    let (Some(runtime), Some(period)) = (
-        setting("kernel.sched_rt_runtime_us"),
-        setting("kernel.sched_rt_period_us"),
-    ) else {
-        return Check::untried(
-            Subject::REAL_TIME,
-            "kernel.sched_rt_runtime_us cannot be read",
-        );
-    };
+    let runtime = setting("kernel.sched_rt_runtime_us");
+    let both = runtime.zip(setting("kernel.sched_rt_period_us"));
+    let (runtime, period) = both.ok_or("kernel.sched_rt_runtime_us cannot be read")?;
     if runtime < 0 {
-        return Check::good(Subject::REAL_TIME, "real-time threads are never stopped");
+        return good("real-time threads are never stopped");
     }
     let share = runtime as f64 / period.max(1) as f64;
     let seen = format!("real-time threads may have {:.0} % of a CPU", share * 100.0);
-    Check::good_if(Subject::REAL_TIME, share >= REAL_TIME_SHARE, seen)
+    good_if(share >= REAL_TIME_SHARE, seen)
 }
 
-fn jit(facts: &Facts) -> Check {
+fn jit(facts: &Facts) -> Seen {
+    let setting = |name| facts.kernel.setting(name);
+    let on = setting("net.core.bpf_jit_enable");
     match (
-        facts.kernel.setting("net.core.bpf_jit_enable"),
-        facts.kernel.setting("net.core.bpf_jit_harden"),
+        on.ok_or("net.core.bpf_jit_enable cannot be read")?,
+        setting("net.core.bpf_jit_harden"),
     ) {
-        (Some(0), _) => Check::new(Subject::JIT, State::Costs, "off"),
-        (Some(_), Some(harden)) => Check::good_if(
-            Subject::JIT,
-            harden < 2,
-            format!(
-                "on, constants {}",
-                if harden < 2 {
-                    "as they are"
-                } else {
-                    "blinded for everybody"
-                }
-            ),
-        ),
+        (0, _) => good_if(false, "off"),
+        (_, Some(..2)) => good("on, constants as they are"),
+        (_, Some(2..)) => good_if(false, "on, constants blinded for everybody"),
         // Only root may read the second.
-        (Some(_), None) => Check::good(Subject::JIT, "on"),
-        (None, _) => Check::untried(Subject::JIT, "net.core.bpf_jit_enable cannot be read"),
+        (_, None) => good("on"),
     }
 }
 
-fn bpf_statistics(facts: &Facts) -> Check {
+fn bpf_statistics(facts: &Facts) -> Seen {
     match facts.kernel.setting("kernel.bpf_stats_enabled") {
-        Some(on) => Check::good_if(
-            Subject::BPF_STATISTICS,
-            on == 0,
-            if on == 0 { "off" } else { "on" },
-        ),
-        None => Check::untried(
-            Subject::BPF_STATISTICS,
-            "kernel.bpf_stats_enabled cannot be read",
-        ),
+        Some(0) => good("off"),
+        Some(_) => good_if(false, "on"),
+        None => Err("kernel.bpf_stats_enabled cannot be read".to_owned()),
     }
 }
 
-fn clock(facts: &Facts) -> Check {
-    match &facts.kernel.clocksource {
-        Reading::Known(name) => Check::good_if(
-            Subject::CLOCK,
-            FAST_CLOCKS.contains(&name.as_str()),
-            name.clone(),
-        ),
-        Reading::Unreadable { unreadable } => Check::untried(Subject::CLOCK, unreadable),
-    }
+fn clock(facts: &Facts) -> Seen {
+    let name = facts.kernel.clocksource.get()?;
+    good_if(FAST_CLOCKS.contains(&name.as_str()), name)
 }
 
-fn governor(facts: &Facts) -> Check {
-    match &facts.cpu.governors {
-        Reading::Known(governors) => {
-            let each: Vec<String> = governors
-                .iter()
-                .map(|(name, cpus)| format!("{name} on CPUs {cpus}"))
-                .collect();
-            let steady = governors.keys().all(|name| name == "performance");
-            Check::good_if(Subject::GOVERNOR, steady, each.join(", "))
-        }
-        Reading::Unreadable { .. } => Check::good(
-            Subject::GOVERNOR,
-            "this kernel scales no frequencies (a hypervisor may)",
-        ),
-    }
+fn governor(facts: &Facts) -> Seen {
+    let Some(governors) = facts.cpu.governors.known() else {
+        return good("this kernel scales no frequencies (a hypervisor may)");
+    };
+    let each = governors.iter();
+    let each: Vec<String> = each
+        .map(|(name, cpus)| format!("{name} on CPUs {cpus}"))
+        .collect();
+    let steady = governors.keys().all(|name| name == "performance");
+    good_if(steady, each.join(", "))
 }
 
-fn idle_states(facts: &Facts) -> Check {
+fn idle_states(facts: &Facts) -> Seen {
     let Some(states) = facts.cpu.idle.states.known() else {
-        return Check::good(Subject::IDLE_STATES, "this kernel chooses no idle states");
+        return good("this kernel chooses no idle states");
     };
     let deep: Vec<String> = states
         .iter()
@@ -133,30 +103,14 @@ fn idle_states(facts: &Facts) -> Check {
             (latency > WAKE_US).then(|| format!("{} ({latency} us)", state.name))
         })
         .collect();
-    let seen = if deep.is_empty() {
-        format!("none takes over {WAKE_US} us to leave")
-    } else {
-        deep.join(", ")
-    };
-    Check::good_if(Subject::IDLE_STATES, deep.is_empty(), seen)
+    good_if_none(&deep, format!("none takes over {WAKE_US} us to leave"))
 }
 
-fn debug_kernel(facts: &Facts) -> Check {
-    match &facts.kernel.configuration {
-        Reading::Known(configuration) => {
-            let on: Vec<&str> = DEBUG_OPTIONS
-                .into_iter()
-                .filter(|option| configuration.has(option) == Some(true))
-                .collect();
-            let seen = if on.is_empty() {
-                "no".to_owned()
-            } else {
-                on.join(", ")
-            };
-            Check::good_if(Subject::DEBUG_KERNEL, on.is_empty(), seen)
-        }
-        Reading::Unreadable { unreadable } => Check::untried(Subject::DEBUG_KERNEL, unreadable),
-    }
+fn debug_kernel(facts: &Facts) -> Seen {
+    let configuration = facts.kernel.configuration.get()?;
+    let is_on = |option: &&str| configuration.has(option) == Some(true);
+    let on: Vec<&str> = DEBUG_OPTIONS.into_iter().filter(is_on).collect();
+    good_if_none(&on, "no")
 }
 
 #[cfg(test)]

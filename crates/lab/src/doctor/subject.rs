@@ -1,5 +1,8 @@
 //! What is checked: each subject is a row, with its name, what its lack costs and what to do about it.
 
+use std::borrow::Borrow;
+use std::fmt::Display;
+
 /// What is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
@@ -174,41 +177,43 @@ pub struct Check {
     pub seen: String,
 }
 
+/// How a subject stands, and what was seen; or why it was not found out.
+pub(super) type Seen = Result<(State, String), String>;
+
+pub(super) fn good(seen: impl Into<String>) -> Seen {
+    Ok((State::Good, seen.into()))
+}
+
+pub(super) fn lacks(seen: impl Into<String>) -> Seen {
+    Ok((State::Lacks, seen.into()))
+}
+
+/// Good, or it costs something.
+pub(super) fn good_if(good: bool, seen: impl Into<String>) -> Seen {
+    let state = if good { State::Good } else { State::Costs };
+    Ok((state, seen.into()))
+}
+
+/// Good where there is none of these, which are told.
+pub(super) fn good_if_none(of: &[impl Borrow<str>], none: impl Into<String>) -> Seen {
+    match of {
+        [] => good(none),
+        some => good_if(false, some.join(", ")),
+    }
+}
+
+/// It worked, or the error says why not.
+pub(super) fn tried(result: Result<String, impl Display>) -> Seen {
+    result.map_or_else(|error| lacks(error.to_string()), good)
+}
+
 impl Check {
-    pub(super) fn new(subject: Subject, state: State, seen: impl Into<String>) -> Self {
+    pub(super) fn new(subject: Subject, seen: Seen) -> Self {
+        let (state, seen) = seen.unwrap_or_else(|why| (State::Unknown, why));
         Self {
             subject,
             state,
-            seen: seen.into(),
+            seen,
         }
-    }
-
-    pub(super) fn good(subject: Subject, seen: impl Into<String>) -> Self {
-        Self::new(subject, State::Good, seen)
-    }
-
-    pub(super) fn lacks(subject: Subject, seen: impl Into<String>) -> Self {
-        Self::new(subject, State::Lacks, seen)
-    }
-
-    /// Good, or it costs something.
-    pub(super) fn good_if(subject: Subject, good: bool, seen: impl Into<String>) -> Self {
-        let state = if good { State::Good } else { State::Costs };
-        Self::new(subject, state, seen)
-    }
-
-    /// It worked, or the error says why not.
-    pub(super) fn tried<E: std::fmt::Display>(
-        subject: Subject,
-        result: &Result<String, E>,
-    ) -> Self {
-        match result {
-            Ok(seen) => Self::good(subject, seen),
-            Err(error) => Self::lacks(subject, error.to_string()),
-        }
-    }
-
-    pub(super) fn untried(subject: Subject, why: &str) -> Self {
-        Self::new(subject, State::Unknown, why)
     }
 }

@@ -1,5 +1,6 @@
 //! What is tried: the tester's own parts on beds of their own.
 
+use super::subject::{good, lacks, tried};
 use super::{Check, State, Subject};
 use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front};
 use crate::tester::{
@@ -57,31 +58,34 @@ fn parts() -> Result<Vec<Check>, BedError> {
         Ok(bed) => bed,
         Err(error @ BedError::NotRestored(..)) => return Err(error),
         Err(error) => {
-            return Ok(vec![Check::lacks(Subject::BED, error.to_string())]);
+            return Ok(vec![Check::new(Subject::BED, lacks(error.to_string()))]);
         }
     };
-    let stood = "three namespaces, two links, raised and lowered".to_owned();
     let mut checks = vec![
-        Check::tried(Subject::NATIVE_XDP, &native_xdp(&bed)),
-        Check::tried(Subject::TRACEPOINTS, &tracepoints(&bed)),
-        Check::tried(Subject::STALL_WATCH, &timers(&bed)),
-        Check::tried(Subject::LIVE_FRAMES, &live_frames(&bed)),
-        Check::tried(Subject::PATH, &path(&bed)),
+        Check::new(Subject::NATIVE_XDP, tried(native_xdp(&bed))),
+        Check::new(Subject::TRACEPOINTS, tried(tracepoints(&bed))),
+        Check::new(Subject::STALL_WATCH, tried(timers(&bed))),
+        Check::new(Subject::LIVE_FRAMES, tried(live_frames(&bed))),
+        Check::new(Subject::PATH, tried(path(&bed))),
     ];
     bed.lower()?;
-    checks.push(Check::good(Subject::BED, stood));
+    let stood = good("three namespaces, two links, raised and lowered");
+    checks.push(Check::new(Subject::BED, stood));
     Ok(checks)
 }
 
 /// The whole tester on a bed with this front, with these ports: frames come through.
 fn whole(subject: Subject, front: Front, port: PortKind) -> Result<Check, BedError> {
     if interrupt::requested() {
-        return Ok(Check::untried(subject, "not tried: interrupted"));
+        return Ok(Check::new(
+            subject,
+            Err("not tried: interrupted".to_owned()),
+        ));
     }
     let bed = match plan(front).and_then(|plan| Bed::raise(&plan)) {
         Ok(bed) => bed,
         Err(error @ BedError::NotRestored(..)) => return Err(error),
-        Err(error) => return Ok(Check::lacks(subject, error.to_string())),
+        Err(error) => return Ok(Check::new(subject, lacks(error.to_string()))),
     };
     let traffic = Traffic {
         port,
@@ -92,7 +96,7 @@ fn whole(subject: Subject, front: Front, port: PortKind) -> Result<Check, BedErr
         probe(&mut tester)?;
         Ok("frames come through the router".to_owned())
     };
-    let check = Check::tried(subject, &came());
+    let check = Check::new(subject, tried(came()));
     bed.lower()?;
     Ok(check)
 }

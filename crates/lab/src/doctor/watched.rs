@@ -1,5 +1,6 @@
 //! What is watched for a second: what the hypervisor and other programs take, how long CPUs stand still or are slow.
 
+use super::subject::{Seen, good_if};
 use super::{Check, Subject};
 use crate::bed::Interfaces;
 use crate::clock::wait_until;
@@ -25,20 +26,17 @@ pub(super) fn with_programs() -> Vec<Check> {
     let watch = watch();
     let mut checks = a_second();
     let seen = watch.and_then(|watch| Ok((watch.read()?, watch.slow()?)));
-    checks.push(match seen {
-        Ok((seen, slow)) => stalls(&seen, &slow),
-        Err(error) => Check::untried(Subject::STALLS, &error.to_string()),
-    });
+    let seen = seen.map_err(|error| error.to_string());
+    let seen = seen.and_then(|(seen, slow)| stalls(&seen, &slow));
+    checks.push(Check::new(Subject::STALLS, seen));
     checks
 }
 
 /// Without rights for the watch.
 pub(super) fn without_programs() -> Vec<Check> {
     let mut checks = a_second();
-    checks.push(Check::untried(
-        Subject::STALLS,
-        "not tried: needs what a bed needs",
-    ));
+    let why = "not tried: needs what a bed needs".to_owned();
+    checks.push(Check::new(Subject::STALLS, Err(why)));
     checks
 }
 
@@ -53,7 +51,7 @@ fn watch() -> Result<Watch, TesterError> {
     Ok(watch)
 }
 
-fn stalls(seen: &[(usize, Watched)], slow: &[(usize, Stall)]) -> Check {
+fn stalls(seen: &[(usize, Watched)], slow: &[(usize, Stall)]) -> Seen {
     let gaps = seen.iter().map(|(cpu, watched)| (watched.longest_ns, *cpu));
     let (longest_ns, cpu) = gaps.max().unwrap_or((0, 0));
     let slow_for = |cpu: usize| {
@@ -68,8 +66,7 @@ fn stalls(seen: &[(usize, Watched)], slow: &[(usize, Stall)]) -> Check {
         let slow_ms = millis(slow_ns);
         format!("; CPU {cpu} was slow for {slow_ms:.0} ms")
     });
-    Check::good_if(
-        Subject::STALLS,
+    good_if(
         longest_ns <= STALL_NS && slowest.is_none(),
         format!(
             "longest stop within a second: {:.1} ms, of CPU {cpu}{slow}",
@@ -85,15 +82,14 @@ fn a_second() -> Vec<Check> {
     while monotonic_ns() < end && !interrupt::requested() {
         wait_until((monotonic_ns() + STEP_NS).min(end));
     }
-    match before.and_then(|before| Ok((before, procstat::cpu_times()?))) {
+    let [stolen, others] = match before.and_then(|before| Ok((before, procstat::cpu_times()?))) {
         Ok((before, after)) => weigh(&before, &after, SECOND_NS, busiest(&programs).as_deref()),
-        Err(error) => {
-            let why = error.to_string();
-            [Subject::STEAL, Subject::OTHERS]
-                .map(|subject| Check::untried(subject, &why))
-                .to_vec()
-        }
-    }
+        Err(error) => [Err(error.to_string()), Err(error.to_string())],
+    };
+    vec![
+        Check::new(Subject::STEAL, stolen),
+        Check::new(Subject::OTHERS, others),
+    ]
 }
 
 /// Every program with the time it has run, ticks.
@@ -126,7 +122,7 @@ fn weigh(
     after: &[CpuTimes],
     span_ns: u64,
     busiest: Option<&str>,
-) -> Vec<Check> {
+) -> [Seen; 2] {
     let since: Vec<CpuTimes> = after
         .iter()
         .filter_map(|now| {
@@ -143,14 +139,12 @@ fn weigh(
     let (stolen_from, stolen) = most(|times| times.steal_ns);
     let (busy, share) = most(CpuTimes::busy_ns);
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
-    vec![
-        Check::good_if(
-            Subject::STEAL,
+    [
+        good_if(
             stolen <= STEAL_SHARE,
             format!("{} of a second, most of CPU {stolen_from}", percent(stolen)),
         ),
-        Check::good_if(
-            Subject::OTHERS,
+        good_if(
             share <= OTHERS_SHARE,
             format!(
                 "CPU {busy} was {} busy within a second{}",
@@ -175,21 +169,16 @@ mod tests {
             ..CpuTimes::default()
         };
         let before = [times(0, 5, 5), times(1, 0, 0)];
-        let quiet = weigh(&before, &before, 1000, None);
-        assert!(
-            quiet.iter().all(|check| check.state == State::Good),
-            "{quiet:?}"
-        );
+        let [stolen, others] = weigh(&before, &before, 1000, None).map(Result::unwrap);
+        assert_eq!((stolen.0, others.0), (State::Good, State::Good));
         let after = [times(0, 15, 5), times(1, 0, 300)];
-        let seen = weigh(&before, &after, 1000, Some("rustc"));
-        assert_eq!(seen[0].seen, "1.0 % of a second, most of CPU 0");
+        let costs = |seen: &str| Ok((State::Costs, seen.to_owned()));
         assert_eq!(
-            seen[1].seen,
-            "CPU 1 was 30.0 % busy within a second, most with rustc"
-        );
-        assert!(
-            seen.iter().all(|check| check.state == State::Costs),
-            "{seen:?}"
+            weigh(&before, &after, 1000, Some("rustc")),
+            [
+                costs("1.0 % of a second, most of CPU 0"),
+                costs("CPU 1 was 30.0 % busy within a second, most with rustc"),
+            ]
         );
     }
     #[test]
@@ -202,19 +191,20 @@ mod tests {
             let (from_ns, to_ns) = (from_ms * 1_000_000, to_ms * 1_000_000);
             (cpu, Stall { from_ns, to_ns })
         };
+        let stalls = |seen: &[_], slow: &[_]| super::stalls(seen, slow).unwrap();
         let still = stalls(&[(0, watched(1_100_000)), (1, watched(2_500_000))], &[]);
-        assert_eq!(still.state, State::Costs);
-        assert_eq!(still.seen, "longest stop within a second: 2.5 ms, of CPU 1");
+        assert_eq!(still.0, State::Costs);
+        assert_eq!(still.1, "longest stop within a second: 2.5 ms, of CPU 1");
         let seen = [(0, watched(1_100_000)), (1, watched(1_000_000))];
         let slow = stalls(&seen, &[slow(0, 5, 8), slow(1, 5, 35), slow(1, 80, 105)]);
-        assert_eq!(slow.state, State::Costs);
+        assert_eq!(slow.0, State::Costs);
         assert_eq!(
-            slow.seen,
+            slow.1,
             "longest stop within a second: 1.1 ms, of CPU 0; CPU 1 was slow for 55 ms"
         );
-        assert_eq!(stalls(&seen, &[]).state, State::Good);
+        assert_eq!(stalls(&seen, &[]).0, State::Good);
         // What trials call a stall, to the ns.
-        let longest = |ns| stalls(&[(0, watched(ns))], &[]).state;
+        let longest = |ns| stalls(&[(0, watched(ns))], &[]).0;
         assert_eq!(longest(STALL_NS), State::Good);
         assert_eq!(longest(STALL_NS + 1), State::Costs);
     }

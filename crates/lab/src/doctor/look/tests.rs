@@ -1,37 +1,39 @@
+use super::super::State;
 use super::*;
 use crate::facts::{
     self,
     planted::{Planted, ROUTER},
 };
+use mpps_record::facts::Reading;
+
+fn state(seen: Seen) -> State {
+    Check::new(Subject::MEMORY, seen).state
+}
 
 #[test]
 fn what_a_machine_lacks_is_seen() {
     let planted = Planted::new("lacks", ROUTER);
     let facts = facts::read(&planted.root(), Reading::Known(4), None);
-    let seen = |check: Check| (check.state, check.seen);
     assert_eq!(
-        seen(memory(&facts)),
-        (State::Costs, "64 MiB available".to_owned())
+        memory(&facts),
+        Ok((State::Costs, "64 MiB available".to_owned()))
     );
     planted.put("/proc/meminfo", b"MemAvailable: 1048576 kB\n");
     let facts = facts::read(&planted.root(), Reading::Known(4), None);
-    assert_eq!(memory(&facts).state, State::Good);
+    assert_eq!(state(memory(&facts)), State::Good);
     let root = planted.root();
-    for check in [types(&root), ipv6(&root), clang(&root)] {
-        assert_eq!(check.state, State::Lacks, "{check:?}");
+    for seen in [types(&root), ipv6(&root), clang(&root)] {
+        assert_eq!(state(seen), State::Lacks);
     }
-    assert_eq!(
-        nics(&root).state,
-        State::Unknown,
-        "no /sys/class/net at all"
-    );
-    for (name, state) in [
+    let none = nics(&root);
+    assert_eq!(state(none), State::Unknown, "no /sys/class/net at all");
+    for (name, expected) in [
         ("lo", State::Lacks),
         ("eth0/device", State::Lacks),
         ("eth1/device", State::Good),
     ] {
         planted.put(&format!("/sys/class/net/{name}/uevent"), b"");
-        assert_eq!(nics(&root).state, state, "{name}");
+        assert_eq!(state(nics(&root)), expected, "{name}");
     }
 }
 
@@ -39,21 +41,21 @@ fn what_a_machine_lacks_is_seen() {
 fn cpus_and_their_siblings_are_told() {
     let planted = Planted::new("siblings", &[]);
     let facts = |available| facts::read(&planted.root(), Reading::Known(available), None);
-    let states = [1, 2, 3].map(|available| cpus(&facts(available)).state);
+    let states = [1, 2, 3].map(|available| state(cpus(&facts(available))));
     assert_eq!(states, [State::Costs, State::Costs, State::Good]);
-    assert_eq!(siblings(&planted.root()).state, State::Unknown);
+    assert_eq!(state(siblings(&planted.root())), State::Unknown);
     let all = cpu::available().unwrap();
     let split = CpuSplit::choose(&all, None, None).unwrap();
     let (dut, tester) = (split.dut[0], split.tester[0]);
     let path = format!("/sys/devices/system/cpu/cpu{dut}/topology/thread_siblings_list");
     planted.put(&path, format!("{dut}\n").as_bytes());
-    assert_eq!(siblings(&planted.root()).state, State::Good);
+    assert_eq!(state(siblings(&planted.root())), State::Good);
     if split.shared() {
         println!("SKIP: a machine of one CPU has no siblings to tell");
         return;
     }
     planted.put(&path, format!("{dut},{tester}\n").as_bytes());
-    assert_eq!(siblings(&planted.root()).state, State::Costs);
+    assert_eq!(state(siblings(&planted.root())), State::Costs);
 }
 
 #[test]
