@@ -4,8 +4,8 @@ use crate::support;
 use mpps_lab::bed::{Bed, BedPlan, Change, Front};
 use mpps_lab::journal::{self, Entry};
 use mpps_lab::traffic::{ReceiverPlace, Traffic};
-use mpps_lab::tune::measurable::{Ground, Reach, Unmeasured, check};
-use mpps_lab::tune::toggle::{Level, NoToggle, Toggle};
+use mpps_lab::tune::measurable::{Ground, Unmeasured, check};
+use mpps_lab::tune::toggle::{NoToggle, Toggle};
 use mpps_linux::setting::{Kind, Setting};
 use mpps_linux::spawn::{self, Terms};
 use mpps_method::Transport;
@@ -70,11 +70,8 @@ fn a_failed_undo_is_told_until_it_succeeds() {
     let mut stays = row("forward_rules").clone();
     (stays.bed_on, stays.bed_off) = ("true", Box::leak(off.into_boxed_str()));
     let mut toggle = Toggle::new(Box::leak(Box::new(stays)), &bed).expect("a switch");
-    let [there, back] = match toggle.bed_level() {
-        Level::From => [Level::To, Level::From],
-        Level::To => [Level::From, Level::To],
-    };
-    toggle.set(there).expect("switched");
+    let back = toggle.bed_level();
+    toggle.set(1 - back).expect("switched");
     std::fs::write(&broken, "").expect("a file");
     let told = [toggle.set(back), toggle.leave()].map(|undone| undone.is_err());
     std::fs::remove_file(&broken).expect("removed");
@@ -130,7 +127,7 @@ fn each_switch_is_taken_back() {
                 .unwrap_or_else(|why| panic!("{}: {why}", row.id));
             !differences(&bare, &settings_of(&bed)).is_empty()
         };
-        let others = [Level::To, Level::From].map(&mut is_other);
+        let others = [1, 0].map(&mut is_other);
         assert!(others[0] != others[1], "{}: one level is the bed's", row.id);
         toggle
             .leave()
@@ -159,30 +156,25 @@ fn a_machines_setting_goes_back_with_the_bed() {
         ..support::plan()
     };
     let traffic = support::traffic();
-    let can = |id: &str, reach, is_named| {
+    let can = |id: &str, allows_machine, is_named| {
         let at = Ground {
             bed: &plan,
             traffic: &traffic,
             receiver: None,
             is_named,
-            reach,
+            allows_machine,
         };
         check(row(id), &at).is_ok()
     };
-    let machine = Reach::Machine;
-    assert!(!can("netdev_budget", Reach::Router, true) && can("netdev_budget", machine, false));
-    assert!(!can("clocksource", machine, false) && can("clocksource", machine, true));
-    assert!(!can("services", machine, true), "nothing stops a service");
+    assert!(!can("netdev_budget", false, true) && can("netdev_budget", true, false));
+    assert!(!can("clocksource", true, false) && can("clocksource", true, true));
+    assert!(!can("services", true, true), "nothing stops a service");
     let bed = Bed::raise(&plan).expect("a bed");
     let setting = Setting::sysctl("net.core.netdev_budget");
     let before = setting.read().expect("a number");
     let mut toggle = Toggle::new(row("netdev_budget"), &bed).expect("a switch");
     assert_eq!(setting.read().ok().as_ref(), Some(&before), "it was tried");
-    let other = match toggle.bed_level() {
-        Level::From => Level::To,
-        Level::To => Level::From,
-    };
-    toggle.set(other).expect("its other level");
+    toggle.set(1 - toggle.bed_level()).expect("its other level");
     assert_ne!(setting.read().ok().as_ref(), Some(&before));
     let entries = journal::peek::<Change>(bed.name()).expect("a journal");
     let has_it = |entry: &Entry<Change>| matches!(entry, Entry::Change(Change::Setting { change }) if change.setting.name.ends_with("netdev_budget") && change.before == before);
@@ -234,7 +226,7 @@ fn masks_and_machine_levels_are_taken() {
             continue;
         }
         let mut toggle = Toggle::new(row(id), &bed).unwrap_or_else(|why| panic!("{id}: {why:?}"));
-        for at in [Level::From, Level::To] {
+        for at in [0, 1] {
             toggle.set(at).unwrap_or_else(|why| panic!("{id}: {why}"));
             let wanted = if at == toggle.bed_level() { "0" } else { level };
             let now = read().expect("a value");
@@ -257,7 +249,7 @@ fn measurable(bed: &BedPlan) -> Vec<&'static Row> {
         traffic,
         receiver,
         is_named,
-        reach: Reach::Router,
+        allows_machine: false,
     };
     let four = support::traffic();
     let all = [
@@ -288,7 +280,7 @@ fn what_cannot_act_is_inert() {
         traffic,
         receiver: None,
         is_named,
-        reach: Reach::Router,
+        allows_machine: false,
     };
     let inert = |id: &str, at: &Ground<'_>| matches!(check(row(id), at), Err(Unmeasured::Inert(_)));
     let softirq = BedPlan {

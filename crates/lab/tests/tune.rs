@@ -8,8 +8,7 @@ use mpps_lab::jobs::compare::{ComparePlan, Variant};
 use mpps_lab::jobs::settings::{self, Earlier, Outcome, Recorded, SettingsPlan, beds};
 use mpps_lab::jobs::{Observer, Report};
 use mpps_lab::traffic::Traffic;
-use mpps_lab::tune::measurable::Reach;
-use mpps_lab::tune::toggle::{Level, PLACEBO, Toggle};
+use mpps_lab::tune::toggle::{PLACEBO, Toggle};
 use mpps_method::saturation::{Block, Window};
 use mpps_method::screen::Design;
 use mpps_method::statistics::median;
@@ -65,7 +64,7 @@ fn rules_are_switched_and_taken_back() {
     // The bed has what is advised, so the other level is the one to go away from.
     assert_eq!((filter.from.as_str(), filter.to.as_str()), ("1", "0"));
     assert_eq!(settings_of(&bed), before);
-    filter.set(Level::From).expect("set");
+    filter.set(0).expect("set");
     assert!(settings_of(&bed).contains("ipv4/conf/mB/rp_filter:1"));
     filter.leave().expect("left");
     let plan = SettingsPlan {
@@ -389,7 +388,7 @@ fn plan() -> SettingsPlan {
         rows: Vec::new(),
         beds: 0,
         is_named: true,
-        reach: Reach::Router,
+        allows_machine: false,
         is_screen: false,
         by_stage: false,
         traffic: support::traffic(),

@@ -7,7 +7,7 @@ use crate::args::no_setting;
 use crate::terminal;
 use anyhow::Context;
 use mpps_lab::bed::BedPlan;
-use mpps_lab::tune::measurable::{Ground, Reach, Unmeasured};
+use mpps_lab::tune::measurable::{Ground, Unmeasured};
 use mpps_lab::tune::scripted::{PORTS, Step, check_value, steps};
 use mpps_lab::tune::toggle::with;
 use mpps_method::tune::{CATALOGUE, Row, Scope, in_order};
@@ -77,7 +77,7 @@ impl SetUp<'_> {
                 traffic: &on.traffic,
                 receiver: on.receiver,
                 is_named: true,
-                reach: Reach::Router,
+                allows_machine: false,
             };
             let mut rows = in_order();
             rows.sort_by_key(|row| successors(Some(*row), |row| with(row)).count());

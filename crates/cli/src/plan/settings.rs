@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::bed::BedPlan;
 use mpps_lab::jobs::compare::{self, ALIKE_ON_ONE_BED};
 use mpps_lab::jobs::settings::{self, times};
-use mpps_lab::tune::measurable::{Ground, Reach, Unmeasured, check};
+use mpps_lab::tune::measurable::{Ground, Unmeasured, check};
 use mpps_method::tune::{Row, in_order};
 use mpps_method::{Family, Span};
 use std::ffi::OsString;
@@ -83,13 +83,12 @@ impl Planned<SettingsPlan> {
         check_share("--within", args.within, ALIKE_ON_ONE_BED)?;
         let rows = rows(&args.only, args.group.as_deref())?;
         let is_named = !args.only.is_empty();
-        let reach = Reach::new(args.allow_system_changes);
         let at = Ground {
             bed: &bed,
             traffic: &sending.traffic,
             receiver: sending.receiver,
             is_named,
-            reach,
+            allows_machine: args.allow_system_changes,
         };
         let (mut left_out, mut measured, mut beds) = (Vec::new(), Vec::new(), Vec::new());
         for row in &rows {
@@ -120,7 +119,7 @@ impl Planned<SettingsPlan> {
                 rows: on_one_bed(rows),
                 beds: beds.len(),
                 is_named,
-                reach,
+                allows_machine: args.allow_system_changes,
                 is_screen: args.screen,
                 by_stage: args.by_stage,
                 traffic,

@@ -20,7 +20,7 @@ use crate::doubt::machine::much_disturbed;
 use crate::line::doubt;
 use crate::search::saturation::block;
 use crate::traffic::Traffic;
-use crate::tune::measurable::{self, Ground, Reach, Unmeasured};
+use crate::tune::measurable::{self, Ground, Unmeasured};
 use crate::tune::toggle::{NoToggle, PLACEBO, Toggle};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
@@ -51,8 +51,8 @@ pub struct SettingsPlan {
     pub beds: usize,
     /// Whether the user named them, and knows whether the bed has what they need.
     pub is_named: bool,
-    /// What may be switched.
-    pub reach: Reach,
+    /// Whether what holds for the whole machine may be switched, beside what the router alone has.
+    pub allows_machine: bool,
     /// Whether many are switched at once.
     pub is_screen: bool,
     /// Whether what acts is profiled at both levels.
@@ -295,7 +295,7 @@ fn switches<'bed>(
         traffic: &plan.traffic,
         receiver: plan.how.receiver,
         is_named: plan.is_named,
-        reach: plan.reach,
+        allows_machine: plan.allows_machine,
     };
     for row in &plan.rows {
         let can = measurable::check(row, &at).map_err(NoToggle::Unmeasured);
@@ -469,7 +469,7 @@ mod tests {
             rows: rows.clone(),
             beds: 8,
             is_named: false,
-            reach: Reach::Router,
+            allows_machine: false,
             is_screen: false,
             by_stage: false,
             traffic: Traffic::default(),

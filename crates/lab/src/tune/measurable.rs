@@ -14,27 +14,6 @@ pub enum Unmeasured {
     NotSwitched(String),
 }
 
-/// What may be switched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// What holds in the router's namespace alone, or at its ports.
-    Router,
-    /// What holds for the whole machine too.
-    Machine,
-}
-
-impl Reach {
-    /// By whether the machine itself may be changed.
-    #[must_use]
-    pub const fn new(is_machine: bool) -> Self {
-        if is_machine {
-            Self::Machine
-        } else {
-            Self::Router
-        }
-    }
-}
-
 /// Where settings are to be measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Ground<'a> {
@@ -46,8 +25,8 @@ pub struct Ground<'a> {
     pub receiver: Option<ReceiverPlace>,
     /// Whether the user named the settings, and knows whether the bed has what they need.
     pub is_named: bool,
-    /// What may be switched.
-    pub reach: Reach,
+    /// Whether what holds for the whole machine may be switched, beside what the router alone has.
+    pub allows_machine: bool,
 }
 
 pub(super) type IsMet = fn(&Ground<'_>) -> bool;
@@ -89,7 +68,7 @@ pub fn check(row: &Row, at: &Ground<'_>) -> Result<(), Unmeasured> {
             return Err(Unmeasured::Inert(lacking(need)));
         }
     }
-    check_switch(row, at.reach)?;
+    check_switch(row, at.allows_machine)?;
     match is_of_machine(row) && !row.disrupts.is_empty() && !at.is_named {
         true => Err(Unmeasured::NotSwitched(format!(
             "is for --only alone: {}",
@@ -131,7 +110,7 @@ fn check_front(row: &Row, bed: &BedPlan) -> Result<(), Unmeasured> {
 ///
 /// # Errors
 /// Why not.
-fn check_switch(row: &Row, reach: Reach) -> Result<(), Unmeasured> {
+fn check_switch(row: &Row, allows_machine: bool) -> Result<(), Unmeasured> {
     let not = |why: &str| Err(Unmeasured::NotSwitched(why.to_owned()));
     if !row.bed_on.is_empty() || row.beds().is_some() {
         return Ok(());
@@ -139,7 +118,7 @@ fn check_switch(row: &Row, reach: Reach) -> Result<(), Unmeasured> {
     match row.scope {
         Scope::Namespace | Scope::Interface => {}
         Scope::Boot => return not("needs another boot or kernel"),
-        Scope::Host | Scope::Cpu if reach == Reach::Machine => {}
+        Scope::Host | Scope::Cpu if allows_machine => {}
         Scope::Host | Scope::Cpu | Scope::Irq => {
             return not("holds for the whole machine (--allow-system-changes)");
         }

@@ -77,7 +77,6 @@ pub fn steps(row: &'static Row, value: &str, at: &Ground<'_>) -> Result<Vec<Step
 
 #[cfg(test)]
 mod tests {
-    use super::super::measurable::Reach;
     use super::*;
     use crate::bed::{BedPlan, CpuSplit, DutPlan, Front, Interfaces, RssKey};
     use crate::traffic::{ReceiverPlace, Traffic};
@@ -105,7 +104,7 @@ mod tests {
             traffic: &Traffic::default(),
             receiver: Some(ReceiverPlace::Exit),
             is_named: true,
-            reach: Reach::Router,
+            allows_machine: false,
         };
         steps(named(id)[0], value, &at)
     }

@@ -29,15 +29,6 @@ pub enum NoToggle {
     Stays(String),
 }
 
-/// Which of its two levels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// The one to go away from.
-    From,
-    /// The advised one, where one is advised.
-    To,
-}
-
 /// How the other level is made.
 #[derive(Debug)]
 enum Way {
@@ -46,7 +37,7 @@ enum Way {
     Tap(Option<PacketSocket>),
 }
 
-/// A switch.
+/// A switch of two levels: 0 is the one to go away from, 1 the other one, which is the advised one where one is advised.
 #[derive(Debug)]
 pub struct Toggle<'bed> {
     /// The setting's id.
@@ -229,12 +220,8 @@ impl<'bed> Toggle<'bed> {
 
     /// The level that the bed has.
     #[must_use]
-    pub const fn bed_level(&self) -> Level {
-        if self.bed_has_from {
-            Level::From
-        } else {
-            Level::To
-        }
+    pub fn bed_level(&self) -> usize {
+        usize::from(!self.bed_has_from)
     }
 
     /// Exchanges its two levels; it is at the bed's own.
@@ -258,8 +245,8 @@ impl<'bed> Toggle<'bed> {
     ///
     /// # Errors
     /// What was refused.
-    pub fn set(&mut self, level: Level) -> Result<(), String> {
-        match ((level == Level::To) == self.bed_has_from, self.is_changed) {
+    pub fn set(&mut self, level: usize) -> Result<(), String> {
+        match (level != self.bed_level(), self.is_changed) {
             (true, false) => self.change(),
             (false, true) => self.restore(),
             _ => Ok(()),

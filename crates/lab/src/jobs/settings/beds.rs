@@ -120,7 +120,6 @@ pub fn measure(
 mod tests {
     use super::*;
     use crate::traffic::Traffic;
-    use crate::tune::measurable::Reach;
     use mpps_method::tune::CATALOGUE;
 
     /// A placebo and two settings, of which each ends so. Returns what ended all.
@@ -129,7 +128,7 @@ mod tests {
             rows: Vec::new(),
             beds: 3,
             is_named: false,
-            reach: Reach::Router,
+            allows_machine: false,
             is_screen: false,
             by_stage: false,
             traffic: Traffic::default(),

@@ -6,7 +6,7 @@ use crate::clock::Deadline;
 use crate::jobs::JobError;
 use crate::jobs::turns::Rounds;
 use crate::line::cost;
-use crate::tune::toggle::{Level, PLACEBO, Toggle};
+use crate::tune::toggle::{PLACEBO, Toggle};
 use mpps_method::Span;
 use mpps_method::compare::{Compared, Comparison, ToldBy, is_overloaded, rate};
 use mpps_method::interval::Interval;
@@ -83,7 +83,7 @@ pub(super) fn all<'bed>(
     let (begun, overloads, seen) = (run.begun, run.overloads, run.seen);
     let stands = median(&controls).map(|ns| AsItStands {
         ns,
-        at_second: screened.iter().map(|one| is_at_second(one)).collect(),
+        at_second: screened.iter().map(|one| bed_level(one) == 1).collect(),
     });
     let result = design.screened(&blocks, stands.as_ref(), job.rule, many);
     let measure = if overloads {
@@ -198,7 +198,7 @@ fn set_apart(tried: &mut [Tried<'_>]) -> Result<(), JobError> {
         let refused = one
             .toggles
             .iter_mut()
-            .find_map(|toggle| toggle.set(other(toggle)).err());
+            .find_map(|toggle| toggle.set(1 - toggle.bed_level()).err());
         if let Some(why) = refused {
             leave(one.toggles.iter_mut())?;
             one.alone = Some(format!("refused together with others: {why}"));
@@ -208,18 +208,9 @@ fn set_apart(tried: &mut [Tried<'_>]) -> Result<(), JobError> {
     leave(all.flat_map(|one| &mut one.toggles))
 }
 
-/// Whether the bed has its second level.
-fn is_at_second(one: &Tried<'_>) -> bool {
-    let toggle = one.toggles.first();
-    toggle.is_some_and(|toggle| toggle.bed_level() == Level::To)
-}
-
-/// The level that the bed does not have.
-fn other(toggle: &Toggle<'_>) -> Level {
-    match toggle.bed_level() {
-        Level::From => Level::To,
-        Level::To => Level::From,
-    }
+/// Which of its levels the bed has.
+fn bed_level(one: &Tried<'_>) -> usize {
+    one.toggles.first().map_or(0, Toggle::bed_level)
 }
 
 /// A screen under way.
@@ -242,16 +233,15 @@ impl<'a> Run<'a> {
     fn new(design: &'a Design, tried: &[&mut Tried<'_>]) -> Self {
         // What a frame takes at each level, and how much more at the other level than the bed's.
         let ns = |most: f64| 1e9 / most.max(1.0);
-        let at_bed = |one: &Tried<'_>| usize::from(is_at_second(one));
         let stands = tried
             .iter()
-            .map(|one| one.forwards[at_bed(one)].most)
+            .map(|one| one.forwards[bed_level(one)].most)
             .fold(0.0, f64::max);
         let predicted = |run: usize| {
             let more = tried.iter().enumerate().map(|(column, one)| {
-                let is_other = design.is_second(run, column) != (at_bed(one) == 1);
+                let is_other = design.is_second(run, column) != (bed_level(one) == 1);
                 let at = |level: usize| ns(one.forwards[level].most);
-                let more = at(1 - at_bed(one)) - at(at_bed(one));
+                let more = at(1 - bed_level(one)) - at(bed_level(one));
                 if is_other { more } else { 0.0 }
             });
             let cost = ns(stands) + more.sum::<f64>();
@@ -322,10 +312,7 @@ impl<'a> Run<'a> {
                 if pass == 0 && place % CONTROL_EVERY == 0 {
                     self.control(number, tried, job)?;
                 }
-                let level = |column, _: &Toggle<'_>| match self.design.is_second(run, column) {
-                    true => Level::To,
-                    false => Level::From,
-                };
+                let level = |column, _: &Toggle<'_>| self.design.is_second(run, column).into();
                 let turn = turn(tried, level, &self.name(number, run), self.most[run], job)?;
                 self.add(turn, run);
             }
@@ -394,7 +381,7 @@ impl<'a> Run<'a> {
 /// A trial with each setting at its level, unless an earlier run had it.
 fn turn(
     tried: &mut [&mut Tried<'_>],
-    level: impl Fn(usize, &Toggle<'_>) -> Level,
+    level: impl Fn(usize, &Toggle<'_>) -> usize,
     name: &str,
     most: f64,
     job: &mut Job<'_, '_>,

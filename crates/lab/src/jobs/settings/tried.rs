@@ -6,7 +6,7 @@ use crate::jobs::JobError;
 use crate::jobs::explain::by_stage::{self, Levels};
 use crate::jobs::turns::{Forwards, Progress, Rounds, find_rates, share_loads};
 use crate::line::difference;
-use crate::tune::toggle::{Level, PLACEBO, Toggle};
+use crate::tune::toggle::{PLACEBO, Toggle};
 use mpps_method::compare::{Compared, Comparison, Finding, Rule, ToldBy, Turn};
 use mpps_method::random::Random;
 use mpps_method::tune::CATALOGUE;
@@ -20,7 +20,6 @@ const PROFILED: Span = Span::from_millis(350);
 const PROFILED_PAIRS: u32 = 12;
 /// What the profile of a setting takes where all of its pairs count.
 pub const PROFILES: Span = Span::from_nanos(PROFILED.as_nanos() * 2 * PROFILED_PAIRS as u64);
-const LEVELS: [Level; 2] = [Level::From, Level::To];
 
 /// Switches under way: one, or several that are switched together.
 pub(super) struct Tried<'bed> {
@@ -115,7 +114,7 @@ impl<'bed> Tried<'bed> {
         for at in order {
             if refused.is_none() && worked.is_ok() {
                 let mut toggles = self.toggles.iter_mut();
-                refused = toggles.try_for_each(|one| one.set(LEVELS[at])).err();
+                refused = toggles.try_for_each(|one| one.set(at)).err();
             }
             if refused.is_none() && worked.is_ok() {
                 worked = work(self, at);
