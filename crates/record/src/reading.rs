@@ -28,10 +28,19 @@ impl<T> Reading<T> {
         }
     }
 
-    /// The fact, or why there is none.
+    /// What is found in it, or why there is nothing.
     #[must_use]
-    pub fn from_option(fact: Option<T>, why: impl FnOnce() -> String) -> Self {
-        fact.map_or_else(|| Self::unreadable(why()), Self::Known)
+    pub fn find<U>(
+        &self,
+        find: impl FnOnce(&T) -> Option<U>,
+        why: impl FnOnce(&T) -> String,
+    ) -> Reading<U> {
+        match self {
+            Self::Known(fact) => {
+                find(fact).map_or_else(|| Reading::unreadable(why(fact)), Reading::Known)
+            }
+            Self::Unreadable { unreadable } => Reading::unreadable(unreadable),
+        }
     }
 
     /// The fact, where it is known.

@@ -1,11 +1,11 @@
 //! The configuration the kernel was built with, as far as it bears on forwarding.
 
-use super::root::Root;
+use super::root::{Root, why_refused};
 use flate2::read::GzDecoder;
 use mpps_record::facts::{Configuration, Reading};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 
 /// Longest configuration read, octets; real ones have a quarter of a million.
 const LENGTH_MAX: u64 = 8 << 20;
@@ -99,28 +99,22 @@ pub(crate) fn read_options(root: &Root, release: &str, names: &[&str]) -> Readin
                 });
             }
             Ok(_) => tried.push(format!("{usual}: no kernel configuration")),
-            Err(why) => tried.push(format!("{usual}: {why}")),
+            Err(error) => tried.push(format!("{usual}: {}", why_refused(&error))),
         }
     }
     Reading::unreadable(tried.join("; "))
 }
 
-fn text_of(root: &Root, usual: &str) -> Result<String, String> {
-    let say = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => "not there".to_owned(),
-        std::io::ErrorKind::PermissionDenied => "needs root".to_owned(),
-        _ => error.to_string(),
-    };
-    let file = File::open(root.path(usual)).map_err(say)?;
+fn text_of(root: &Root, usual: &str) -> io::Result<String> {
+    let file = File::open(root.path(usual))?;
     let mut octets = Vec::new();
-    let read = if usual.ends_with(".gz") {
+    if usual.ends_with(".gz") {
         GzDecoder::new(file)
             .take(LENGTH_MAX)
-            .read_to_end(&mut octets)
+            .read_to_end(&mut octets)?;
     } else {
-        file.take(LENGTH_MAX).read_to_end(&mut octets)
-    };
-    read.map_err(say)?;
+        file.take(LENGTH_MAX).read_to_end(&mut octets)?;
+    }
     Ok(String::from_utf8_lossy(&octets).into_owned())
 }
 

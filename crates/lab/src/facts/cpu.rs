@@ -4,7 +4,8 @@ use super::root::{Root, first_value};
 use super::topology::{self, CPUS, NODES};
 use mpps_linux::cpu::CpuSet;
 use mpps_record::facts::{Cache, Cpu, Idle, IdleState, Node, Reading};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
 /// A CPU of the DUT's and one of the tester's that are threads of one core, if any are.
 #[must_use]
@@ -67,18 +68,13 @@ pub fn cores_alike(root: &Root, available: &CpuSet) -> Vec<usize> {
 pub(super) fn read(root: &Root, cpuinfo: &Reading<String>) -> Cpu {
     let first = |name: &str| format!("{CPUS}/cpu0/{name}");
     let said = |keys: &[&str]| {
-        cpuinfo.clone().and_then(|text| {
-            Reading::from_option(first_value(&text, keys), || {
-                format!("/proc/cpuinfo: no line \"{}\"", keys.join("\" or \""))
-            })
-        })
+        let why = |_: &_| format!("/proc/cpuinfo: no line \"{}\"", keys.join("\" or \""));
+        cpuinfo.find(|text| first_value(text, keys), why)
     };
-    let clock = said(&["cpu MHz"]).and_then(|text| {
-        text.parse().map_or_else(
-            |_| Reading::unreadable("/proc/cpuinfo: \"cpu MHz\" is no number"),
-            Reading::Known,
-        )
-    });
+    let clock = said(&["cpu MHz"]).find(
+        |text| text.parse().ok(),
+        |_| "/proc/cpuinfo: \"cpu MHz\" is no number".to_owned(),
+    );
     Cpu {
         microcode: said(&["microcode", "CPU revision"]),
         clock_mhz: clock,
@@ -158,11 +154,10 @@ fn caches(root: &Root) -> Reading<Vec<Cache>> {
             Cache {
                 level: root.number(&path("level")),
                 kind: root.text(&path("type")),
-                size_octets: root.text(&path("size")).and_then(|text| {
-                    Reading::from_option(octets(&text), || {
-                        format!("{}: \"{text}\" is no size", path("size"))
-                    })
-                }),
+                size_octets: root.text(&path("size")).find(
+                    |text| octets(text),
+                    |text| format!("{}: \"{text}\" is no size", path("size")),
+                ),
                 line_octets: root.number(&path("coherency_line_size")),
                 shared_cpus: root.text(&path("shared_cpu_list")),
             }
@@ -185,25 +180,16 @@ fn octets(text: &str) -> Option<u64> {
 }
 
 fn packages(root: &Root) -> Reading<usize> {
-    root.numbered(CPUS, "cpu").and_then(|cpus| {
-        let mut ids = Vec::new();
-        for cpu in cpus {
-            match root.text(&format!("{CPUS}/cpu{cpu}/topology/physical_package_id")) {
-                Reading::Known(id) => ids.push(id),
-                // A CPU that is offline has none.
-                Reading::Unreadable { .. } => {}
-            }
-        }
-        ids.sort();
-        ids.dedup();
-        if ids.is_empty() {
-            Reading::unreadable(format!(
-                "{CPUS}/cpu*/topology/physical_package_id: not there"
-            ))
-        } else {
-            Reading::Known(ids.len())
-        }
-    })
+    let file = |cpu: &dyn Display| format!("{CPUS}/cpu{cpu}/topology/physical_package_id");
+    // A CPU that is offline has none.
+    let id = |cpu: &usize| root.text(&file(cpu)).known().cloned();
+    root.numbered(CPUS, "cpu").find(
+        |cpus| {
+            let ids: BTreeSet<String> = cpus.iter().filter_map(id).collect();
+            (!ids.is_empty()).then_some(ids.len())
+        },
+        |_| format!("{}: not there", file(&'*')),
+    )
 }
 
 fn nodes(root: &Root) -> Reading<Vec<Node>> {
@@ -213,11 +199,10 @@ fn nodes(root: &Root) -> Reading<Vec<Node>> {
             Node {
                 node: number,
                 cpus: root.text(&path("cpulist")),
-                memory_octets: root.text(&path("meminfo")).and_then(|text| {
-                    Reading::from_option(node_memory(&text), || {
-                        format!("{}: no MemTotal", path("meminfo"))
-                    })
-                }),
+                memory_octets: root.text(&path("meminfo")).find(
+                    |text| node_memory(text),
+                    |_| format!("{}: no MemTotal", path("meminfo")),
+                ),
             }
         };
         numbers.into_iter().map(node).collect()

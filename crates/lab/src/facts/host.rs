@@ -1,11 +1,11 @@
 //! Settings of the whole machine that a set-up script, or anyone else, may change while a run lasts.
 
-use super::kernel::SETTINGS;
+use super::kernel::{SETTINGS, file_of};
 use super::root::Root;
+use super::topology::CPUS;
 use std::collections::BTreeMap;
 use std::fmt;
 
-const CPUS: &str = "/sys/devices/system/cpu";
 const IRQS: &str = "/proc/irq";
 /// Memory settings that bear on packet rates.
 const MEMORY: [&str; 5] = [
@@ -57,12 +57,7 @@ impl HostSettings {
         let mut files: Vec<(String, String)> = SETTINGS
             .iter()
             .chain(&MEMORY)
-            .map(|name| {
-                (
-                    (*name).to_owned(),
-                    format!("/proc/sys/{}", name.replace('.', "/")),
-                )
-            })
+            .map(|name| ((*name).to_owned(), file_of(name)))
             .collect();
         for cpu in root.numbered(CPUS, "cpu").known().into_iter().flatten() {
             let path = format!("{CPUS}/cpu{cpu}/cpufreq/scaling_governor");

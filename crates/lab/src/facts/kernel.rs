@@ -60,23 +60,26 @@ pub(super) const SETTINGS: [&str; 20] = [
     "net.core.netdev_tstamp_prequeue",
 ];
 
+/// Where such a setting is.
+pub(super) fn file_of(setting: &str) -> String {
+    format!("/proc/sys/{}", setting.replace('.', "/"))
+}
+
 /// Facts of the running kernel.
 pub(super) fn read(root: &Root, release: &str) -> Kernel {
-    let setting = |name: &str| {
-        let path = format!("/proc/sys/{}", name.replace('.', "/"));
-        (name.to_owned(), root.text(&path))
-    };
     Kernel {
         version: root.text("/proc/sys/kernel/version"),
-        compiler: root.text("/proc/version").and_then(|text| {
-            Reading::from_option(compiler(&text), || {
-                "/proc/version: names no compiler".to_owned()
-            })
-        }),
+        compiler: root.text("/proc/version").find(
+            |text| compiler(text),
+            |_| "/proc/version: names no compiler".to_owned(),
+        ),
         configuration: config::read(root, release),
         preemption: chosen(root, "/sys/kernel/debug/sched/preempt", ('(', ')')),
         clocksource: root.text(&format!("{CLOCKSOURCE}/current_clocksource")),
-        settings: SETTINGS.iter().map(|name| setting(name)).collect(),
+        settings: (SETTINGS
+            .iter()
+            .map(|name| ((*name).to_owned(), root.text(&file_of(name)))))
+        .collect(),
         transparent_hugepages: chosen(
             root,
             "/sys/kernel/mm/transparent_hugepage/enabled",
@@ -112,15 +115,13 @@ pub(super) fn mitigations(root: &Root) -> Reading<Vec<Mitigation>> {
 
 /// The one of several words that stands between brackets: `always [madvise] never`.
 fn chosen(root: &Root, usual: &str, (open, close): (char, char)) -> Reading<String> {
-    root.text(usual).and_then(|text| {
-        let word = text
-            .split_once(open)
-            .and_then(|(_, rest)| rest.split_once(close))
-            .map(|(word, _)| word.to_owned());
-        Reading::from_option(word, || {
-            format!("{usual}: \"{}\" names no choice", shortened(&text))
-        })
-    })
+    root.text(usual).find(
+        |text| {
+            let (_, rest) = text.split_once(open)?;
+            Some(rest.split_once(close)?.0.to_owned())
+        },
+        |text| format!("{usual}: \"{}\" names no choice", shortened(text)),
+    )
 }
 
 /// From `Linux version R (who@where) (gcc (Debian 12) 12.2, GNU ld 2.40) #1 SMP ...`: what stands in the

@@ -1,8 +1,8 @@
 //! Whether a bed can be raised here at all: what can be known without touching anything.
 
 use mpps_linux::kernel;
-use std::fmt;
 use std::path::Path;
+use thiserror::Error;
 
 /// The kernel needed (docs/kernels.md): the youngest thing that nothing older can stand in for is the
 /// sender's `BPF_PROG_TEST_RUN` with live XDP frames.
@@ -11,37 +11,25 @@ pub(crate) const KERNEL_MIN: (u32, u32) = (5, 18);
 const BTF: &str = "/sys/kernel/btf/vmlinux";
 
 /// What a machine lacks to raise a bed and send live frames.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Lack {
     /// Not root.
+    #[error("needs root for namespaces and eBPF: run it with sudo (see docs/privileges.md)")]
     Root,
     /// A newer kernel; the running one's release.
+    #[error(
+        "Linux {0} cannot send live XDP frames: run Linux {major}.{minor} or newer (see docs/kernels.md)",
+        major = KERNEL_MIN.0,
+        minor = KERNEL_MIN.1
+    )]
     Kernel(String),
     /// The kernel's types (CONFIG_DEBUG_INFO_BTF).
+    #[error(
+        "this kernel does not show its types ({BTF} is missing): run one with CONFIG_DEBUG_INFO_BTF, as distributions' \
+         are (see docs/kernels.md)"
+    )]
     Btf,
 }
-
-impl fmt::Display for Lack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (major, minor) = KERNEL_MIN;
-        match self {
-            Self::Root => f.write_str(
-                "needs root for namespaces and eBPF: run it with sudo (see docs/privileges.md)",
-            ),
-            Self::Kernel(release) => write!(
-                f,
-                "Linux {release} cannot send live XDP frames: run Linux {major}.{minor} or newer (see docs/kernels.md)"
-            ),
-            Self::Btf => write!(
-                f,
-                "this kernel does not show its types ({BTF} is missing): run one with CONFIG_DEBUG_INFO_BTF, \
-                 as distributions' are (see docs/kernels.md)"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Lack {}
 
 /// Checks what can be known without touching anything.
 ///

@@ -22,7 +22,6 @@ pub use platform::memory;
 pub use root::Root;
 
 use mpps_linux::cpu as linux_cpu;
-use mpps_linux::cpu::CpuSet;
 use mpps_linux::hypervisor;
 use mpps_record::facts::{Facts, Reading};
 use root::first_value;
@@ -44,14 +43,9 @@ pub fn read(root: &Root, available: Reading<usize>, signature: Option<String>) -
             .text("/proc/cmdline")
             .map(|line| kernel::parameters(&line)),
         cpu_model: model(&cpuinfo),
-        cpus_online: root
-            .text("/sys/devices/system/cpu/online")
-            .and_then(|list| list.parse::<CpuSet>().into())
-            .map(|cpus| cpus.len()),
+        cpus_online: topology::online(root).map(|cpus| cpus.len()),
         cpus_available: available,
-        hypervisor: cpuinfo
-            .clone()
-            .and_then(|text| has_flag(&text, "hypervisor")),
+        hypervisor: has_flag(&cpuinfo, "hypervisor"),
         mitigations: kernel::mitigations(root),
         steal_share_since_boot: platform::steal_share(root),
         cpu: cpu::read(root, &cpuinfo),
@@ -65,19 +59,15 @@ pub fn read(root: &Root, available: Reading<usize>, signature: Option<String>) -
 /// Each architecture names its CPU in another line.
 fn model(cpuinfo: &Reading<String>) -> Reading<String> {
     const KEYS: [&str; 5] = ["model name", "cpu model", "uarch", "cpu", "CPU part"];
-    cpuinfo.clone().and_then(|text| {
-        Reading::from_option(first_value(&text, &KEYS), || {
-            "/proc/cpuinfo: no line names the CPU".to_owned()
-        })
-    })
+    let why = |_: &_| "/proc/cpuinfo: no line names the CPU".to_owned();
+    cpuinfo.find(|text| first_value(text, &KEYS), why)
 }
 
 /// Only x86 lists a flag for it.
-fn has_flag(cpuinfo: &str, flag: &str) -> Reading<bool> {
-    match first_value(cpuinfo, &["flags"]) {
-        Some(flags) => Reading::Known(flags.split(' ').any(|one| one == flag)),
-        None => Reading::unreadable("/proc/cpuinfo: this architecture lists no flags"),
-    }
+fn has_flag(cpuinfo: &Reading<String>, flag: &str) -> Reading<bool> {
+    let why = |_: &_| "/proc/cpuinfo: this architecture lists no flags".to_owned();
+    let flags = cpuinfo.find(|text| first_value(text, &["flags"]), why);
+    flags.map(|flags| flags.split(' ').any(|one| one == flag))
 }
 
 #[cfg(test)]

@@ -85,12 +85,9 @@ pub fn is_held_back(nic: &Nic) -> Option<bool> {
 
 /// A link that is down says -1, or nothing at all (EINVAL).
 fn speed(root: &Root, usual: &str) -> Reading<u64> {
-    root.number::<i64>(usual).and_then(|speed| {
-        u64::try_from(speed).map_or_else(
-            |_| Reading::unreadable(format!("{usual}: the link does not say")),
-            Reading::Known,
-        )
-    })
+    let why = |_: &_| format!("{usual}: the link does not say");
+    root.number::<i64>(usual)
+        .find(|&speed| u64::try_from(speed).ok(), why)
 }
 
 /// A virtio device is a child of the PCI device, which has the files.

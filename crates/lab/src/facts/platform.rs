@@ -21,9 +21,8 @@ pub fn memory(root: &Root) -> Memory {
     const MEMINFO: &str = "/proc/meminfo";
     let text = root.text(MEMINFO);
     let reading = |name: &str| {
-        text.clone().and_then(|text| {
-            Reading::from_option(value(&text, name), || format!("{MEMINFO}: no {name}"))
-        })
+        let why = |_: &_| format!("{MEMINFO}: no {name}");
+        text.find(|text| value(text, name), why)
     };
     Memory {
         total_octets: reading("MemTotal"),
@@ -49,11 +48,8 @@ fn value(meminfo: &str, name: &str) -> Option<u64> {
 /// Share of all CPUs' time since the machine started that the hypervisor gave to others.
 pub(super) fn steal_share(root: &Root) -> Reading<f64> {
     const STAT: &str = "/proc/stat";
-    root.text(STAT).and_then(|text| {
-        Reading::from_option(stolen(&text), || {
-            format!("{STAT}: no line of all CPUs with steal")
-        })
-    })
+    let why = |_: &_| format!("{STAT}: no line of all CPUs with steal");
+    root.text(STAT).find(|text| stolen(text), why)
 }
 
 /// `cpu  user nice system idle iowait irq softirq steal ...`; guest times are part of user and nice.

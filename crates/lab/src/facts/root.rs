@@ -65,13 +65,8 @@ impl Root {
     /// A file's one number, of any kind.
     #[must_use]
     pub fn number<T: std::str::FromStr>(&self, usual: &str) -> Reading<T> {
-        self.text(usual).and_then(|text| match text.parse() {
-            Ok(number) => Reading::Known(number),
-            Err(_) => Reading::unreadable(format!(
-                "{usual}: \"{}\" is no such number",
-                shortened(&text)
-            )),
-        })
+        let why = |text: &String| format!("{usual}: \"{}\" is no such number", shortened(text));
+        self.text(usual).find(|text| text.parse().ok(), why)
     }
 
     /// Names in a folder, in order.
@@ -103,12 +98,16 @@ impl Root {
 }
 
 fn refused<T>(usual: &str, error: &io::Error) -> Reading<T> {
-    let why = match error.kind() {
+    Reading::unreadable(format!("{usual}: {}", why_refused(error)))
+}
+
+/// In words for people.
+pub(super) fn why_refused(error: &io::Error) -> String {
+    match error.kind() {
         io::ErrorKind::NotFound => "not there".to_owned(),
         io::ErrorKind::PermissionDenied => "needs root".to_owned(),
         _ => error.to_string(),
-    };
-    Reading::unreadable(format!("{usual}: {why}"))
+    }
 }
 
 /// So much of a text that a line of it can be shown.
