@@ -6,7 +6,6 @@
 use super::{BedError, BedPlan, CpuSplit, ExternalPlan};
 use crate::dut::{Dut, Port};
 use crate::journal::Journal;
-use mpps_linux::netns::NetNs;
 use serde::{Deserialize, Serialize};
 
 /// The kinds of DUT that a bed can have.
@@ -102,16 +101,6 @@ pub struct Ground<'journal> {
     pub name: &'journal str,
     /// Its journal.
     pub journal: &'journal mut Journal,
-}
-
-impl Ground<'_> {
-    /// Makes a network namespace of this name.
-    ///
-    /// # Errors
-    /// The name is in use, or what the kernel said.
-    pub fn make_netns(&mut self, name: String) -> Result<NetNs, BedError> {
-        super::raise::make(self.journal, name)
-    }
 }
 
 /// A raised DUT, and the tester's ports around it.

@@ -8,7 +8,7 @@
 //! changes a port after that, and its one report is over before a bed counts as raised. `tests/bed.rs` counts
 //! the frames.
 
-use super::{BedError, BedPlan, Ground, PlannedDut, Port, Side, Standing, names};
+use super::{BedError, BedPlan, Ground, PlannedDut, Port, Side, Standing, names, raise};
 use crate::clock::wait_for;
 use crate::dut::{Dut, Front, VETH_RING};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
@@ -92,11 +92,8 @@ impl PlannedDut for PlannedRouter {
 
     fn raise(&self, plan: &BedPlan, ground: &mut Ground<'_>) -> Result<Standing, BedError> {
         let [out, dut, tester_in] = names::netns(ground.name);
-        let netns = [
-            ground.make_netns(out)?,
-            ground.make_netns(dut)?,
-            ground.make_netns(tester_in)?,
-        ];
+        let mut make = |name| raise::make_netns(ground.journal, name);
+        let netns = [make(out)?, make(dut)?, make(tester_in)?];
         put_in(&netns, plan)?;
         standing(netns, plan)
     }

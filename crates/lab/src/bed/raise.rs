@@ -90,7 +90,8 @@ fn build(name: &str, plan: &BedPlan, journal: &mut Journal) -> Result<Standing, 
         .raise(plan, &mut Ground { name, journal })
 }
 
-pub(super) fn make(journal: &mut Journal, name: String) -> Result<NetNs, BedError> {
+/// Makes a network namespace of this name.
+pub(super) fn make_netns(journal: &mut Journal, name: String) -> Result<NetNs, BedError> {
     if NetNs::exists(&name) {
         return Err(BedError::NetNsExists(name));
     }

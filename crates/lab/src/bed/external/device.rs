@@ -1,8 +1,7 @@
 //! The external device as it stands. Nothing is known of it but where frames have to go.
 
 use super::Neighbours;
-use crate::dut::{Dut, Front, Port};
-use mpps_linux::ipstat::IpCounts;
+use crate::dut::Dut;
 
 /// The device.
 #[derive(Debug)]
@@ -16,22 +15,6 @@ pub struct Device {
 impl Dut for Device {
     fn next_hops(&self) -> [[u8; 6]; 2] {
         self.next_hops
-    }
-
-    fn ports(&self) -> Option<[&Port; 2]> {
-        None
-    }
-
-    fn front(&self) -> Option<Front> {
-        None
-    }
-
-    fn ring_frames(&self) -> Option<u32> {
-        None
-    }
-
-    fn ip_counts(&self, _ipv6: bool) -> Result<Option<IpCounts>, mpps_linux::Error> {
-        Ok(None)
     }
 
     fn leave(&mut self) {

@@ -13,7 +13,7 @@ mod refusal;
 pub use port::AdoptedPort;
 
 use super::{
-    BedError, BedPlan, Change, CpuSplit, Ground, PlannedDut, Port, Standing, kernel, names,
+    BedError, BedPlan, Change, CpuSplit, Ground, PlannedDut, Port, Standing, kernel, names, raise,
 };
 use crate::clock::wait_for;
 use crate::dut::Cable;
@@ -150,7 +150,8 @@ impl PlannedDut for ExternalPlan {
         // Both are looked at before either is touched.
         refusal::check(self)?;
         let [out, _, back] = names::netns(ground.name);
-        let netns = [ground.make_netns(out)?, ground.make_netns(back)?].map(Arc::new);
+        let mut make = |name| raise::make_netns(ground.journal, name);
+        let netns = [make(out)?, make(back)?].map(Arc::new);
         let ends = [&self.out, &self.back];
         for (end, netns) in ends.iter().zip(&netns) {
             netns.run(kernel::silence_tester)??;
