@@ -8,7 +8,7 @@ use crate::tester::programs::drops::DropProbe;
 use crate::tester::programs::{self, maps, trace};
 use crate::tester::real_time::RealTime;
 use crate::traffic::ReceiverPlace;
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
+use libbpf_rs::{Link, MapHandle};
 use mpps_ebpf::instruments::evidence::{EvidenceSkel, EvidenceSkelBuilder, Polls};
 use mpps_linux::cpu::CpuSet;
 use mpps_linux::netns::NetNs;
@@ -40,9 +40,8 @@ impl EvidenceProbe {
         let open = programs::open(EvidenceSkelBuilder::default(), "open the probes of polls")?;
         let polls = programs::load(open, "load the probes of polls")?;
         for (tid, _) in tester.dut_threads() {
-            let value = 0_u32.to_ne_bytes();
-            let done = (polls.maps.threads).update(&tid.to_ne_bytes(), &value, MapFlags::ANY);
-            done.map_err(|e| TesterError::bpf("name a thread whose polls count", &e))?;
+            let name = "name a thread whose polls count";
+            maps::write(&polls.maps.threads, tid.cast_unsigned(), &0_u32, name)?;
         }
         let at_exit = tester.traffic.receiver == ReceiverPlace::Exit;
         let ways = tester.ways().into_iter().filter(|_| at_exit);

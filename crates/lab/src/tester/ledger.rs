@@ -2,7 +2,7 @@
 
 use crate::tester::error::TesterError;
 use crate::tester::programs::{self, maps, trace};
-use libbpf_rs::{Link, MapCore, MapFlags};
+use libbpf_rs::Link;
 use mpps_ebpf::instruments::ledger::{LedgerSkel, LedgerSkelBuilder, Taken};
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -42,11 +42,7 @@ impl LedgerProbe {
     /// Counts these rings (CPUMAP ids) for a direction.
     pub fn watch_rings(&self, ids: &[u32], way: u32) -> Result<(), TesterError> {
         for id in ids {
-            self.skel
-                .maps
-                .rings
-                .update(&id.to_ne_bytes(), &way.to_ne_bytes(), MapFlags::ANY)
-                .map_err(|e| TesterError::bpf("watch a ring", &e))?;
+            maps::write(&self.skel.maps.rings, *id, &way, "watch a ring")?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::tester::error::TesterError;
 use crate::tester::programs::{self, maps, trace};
-use libbpf_rs::{Link, MapCore, MapFlags};
+use libbpf_rs::Link;
 use mpps_ebpf::instruments::other_tasks::{
     Came, CpuUse, OtherTasksSkel, OtherTasksSkelBuilder, STRETCHES_MAX, Whose, types,
 };
@@ -55,11 +55,9 @@ impl OtherTasks {
             .map_err(|e| TesterError::bpf("size the watch of other tasks", &e))?;
         let skel = programs::load(open, "load the watch of other tasks")?;
         let know = |tid: i32, whose: Whose| {
-            let value = (whose as u32).to_ne_bytes();
-            let told = (skel.maps.kthreads).update(&tid.to_ne_bytes(), &value, MapFlags::ANY);
-            told.map_err(|e| {
-                TesterError::bpf("tell the watch of other tasks the bed's threads", &e)
-            })
+            let tell = "tell the watch of other tasks the bed's threads";
+            let (kthreads, tid) = (&skel.maps.kthreads, tid.cast_unsigned());
+            maps::write(kthreads, tid, &(whose as u32), tell)
         };
         for &tid in threads {
             know(tid, Whose::Testers)?;

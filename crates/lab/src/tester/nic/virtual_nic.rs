@@ -3,7 +3,7 @@
 use crate::bed::{Front, RssKey};
 use crate::tester::error::TesterError;
 use crate::tester::programs::{self, attach_in, map_options, maps};
-use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
+use libbpf_rs::{MapCore, MapHandle, MapType};
 use mpps_ebpf::instruments::nic::{HASH_INPUT_MAX, NicSkel, NicSkelBuilder, QUEUES_MAX};
 use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netns::NetNs;
@@ -94,19 +94,14 @@ impl Nic {
                 &map_options(),
             )
             .map_err(|e| TesterError::bpf("make a receive ring", &e))?;
-            let mut value = plan.rx_ring.to_ne_bytes().to_vec();
-            value.extend([0; 4]);
-            let key = (entries - 1).to_ne_bytes();
-            ring.update(&key, &value, MapFlags::ANY)
-                .map_err(|e| TesterError::bpf("size a receive ring", &e))?;
+            // How many frames it holds, and no program.
+            let value = [plan.rx_ring, 0];
+            maps::write(&ring, entries - 1, &value, "size a receive ring")?;
             self.kthreads
                 .push((ring_kthread(ring_id(&ring)?, cpu)?, cpu));
             let ring_fd = std::os::fd::AsRawFd::as_raw_fd(&ring.as_fd()).cast_unsigned();
-            self.skel
-                .maps
-                .rings
-                .update(&queue.to_ne_bytes(), &ring_fd.to_ne_bytes(), MapFlags::ANY)
-                .map_err(|e| TesterError::bpf("attach a ring to the virtual NIC", &e))?;
+            let attach = "attach a ring to the virtual NIC";
+            maps::write(&self.skel.maps.rings, queue, &ring_fd, attach)?;
             self.rings.push(ring);
         }
         Ok(())

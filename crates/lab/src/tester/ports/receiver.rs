@@ -6,7 +6,6 @@ use crate::tester::dut_path::InPath;
 use crate::tester::error::{NoExit, TesterError};
 use crate::tester::programs::{self, attach_in, maps};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::receiver::{
     Looked, Received, ReceiverSkel, ReceiverSkelBuilder, WINDOW_SHIFT, WINDOWS_MAX, WindowMark,
 };
@@ -96,8 +95,7 @@ impl GapFinder {
     /// # Errors
     /// The kernel refused to write the map.
     pub fn look(&self, looked: &Looked) -> Result<(), TesterError> {
-        let written = self.0.update(&KEY, looked.octets(), MapFlags::ANY);
-        written.map_err(|e| TesterError::bpf("look for a gap", &e))
+        maps::write(&self.0, 0, looked, "look for a gap")
     }
 }
 

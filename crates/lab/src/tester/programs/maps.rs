@@ -67,7 +67,7 @@ pub fn read_ring<T: Plain>(
 
 /// Writes one entry.
 pub fn write<T: Plain>(
-    map: &MapMut<'_>,
+    map: &impl MapCore,
     key: u32,
     value: &T,
     what: &'static str,
