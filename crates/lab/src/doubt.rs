@@ -118,16 +118,33 @@ fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     .concat()
 }
 
-/// What to doubt about a series of loads of one length, one trial each (`mpps loss`), which has neither gate nor search. `void`
-/// trials came before these; `limit` keeps the loads from being higher; a search before found `passed` without loss.
+/// A series of loads of one length, one trial each (`mpps loss`), which has neither gate nor search.
+pub struct Series<'a> {
+    /// What keeps the loads from being higher.
+    pub limit: LimitedBy,
+    /// What the tester can offer.
+    pub ceiling: Rate,
+    /// Of each trial.
+    pub length: Span,
+    /// From the highest load down.
+    pub trials: &'a [(Trial, Verdict)],
+    /// Void trials before these.
+    pub void: u32,
+    /// What a search before found without loss.
+    pub passed: Option<Rate>,
+}
+
+/// What to doubt about a series.
 #[must_use]
-pub fn series_doubts(
-    around: &Surroundings,
-    (limit, ceiling): (LimitedBy, Rate),
-    length: Span,
-    (trials, void): (&[(Trial, Verdict)], u32),
-    passed: Option<Rate>,
-) -> Vec<Doubt> {
+pub fn series_doubts(around: &Surroundings, series: &Series<'_>) -> Vec<Doubt> {
+    let &Series {
+        limit,
+        ceiling,
+        length,
+        trials,
+        void,
+        passed,
+    } = series;
     // From the lowest load up: a higher one without loss above a lossy one is chance.
     let is_lossless = |(_, verdict): &&(Trial, Verdict)| *verdict == Verdict::Lossless;
     let found = trials.iter().rev().take_while(is_lossless).last();

@@ -103,7 +103,15 @@ fn a_series_has_the_doubts_of_its_trials() {
     };
     let names = |around: &Surroundings, trials: &[(Trial, Verdict)], void, length, limit| {
         let length = Span::from_millis(length);
-        let doubts = series_doubts(around, (limit, load), length, (trials, void), None);
+        let series = Series {
+            limit,
+            ceiling: load,
+            length,
+            trials,
+            void,
+            passed: None,
+        };
+        let doubts = series_doubts(around, &series);
         let names = doubts.iter().map(|doubt| doubt.name);
         names.collect::<Vec<_>>()
     };

@@ -4,7 +4,7 @@
 use super::sizes;
 use super::throughput::{Overloaded, ThroughputPlan, after_overload};
 use super::{JobError, Phase, ResultObserver, UnderTest};
-use crate::doubt;
+use crate::doubt::{Series, series_doubts};
 use crate::line::{self, whole_fps};
 use crate::search::link;
 use mpps_method::{Ceiling, LimitedBy, Offer, Rate, Trial, Verdict};
@@ -92,10 +92,15 @@ fn descend(at: Overloaded<'_, '_>, plan: &LossPlan, curve: &mut CurveLine) -> Re
         Ok(SeriesEnd::LowestLoad)
     };
     let ended: Result<SeriesEnd, JobError> = offer_each();
-    let void = curve.loads.iter().map(|load| load.void_trials).sum();
-    let (limit, tried) = ((limit, most), (&tried[..], void));
-    let around = at.measurer.surroundings();
-    let doubts = doubt::series_doubts(&around, limit, time, tried, plan.passed);
+    let series = Series {
+        limit,
+        ceiling: most,
+        length: time,
+        trials: &tried,
+        void: curve.loads.iter().map(|load| load.void_trials).sum(),
+        passed: plan.passed,
+    };
+    let doubts = series_doubts(&at.measurer.surroundings(), &series);
     curve.doubts = line::doubts(&doubts);
     curve.end = ended?.into();
     Ok(())

@@ -124,13 +124,10 @@ pub enum NoExit {
 impl NoExit {
     /// What to do. Without the hook the port can receive, but no wire can take the router's place.
     const fn remedy(&self) -> &'static str {
-        match self {
-            Self::Kernel => "load the modules, take a newer kernel, or give --receiver port",
-            Self::Dut(_)
-            | Self::PacketSockets
-            | Self::Merged
-            | Self::Queued(..)
-            | Self::Filters(_) => "give --receiver port",
+        if matches!(self, Self::Kernel) {
+            "load the modules, take a newer kernel, or give --receiver port"
+        } else {
+            "give --receiver port"
         }
     }
 }

@@ -43,10 +43,8 @@ pub fn check(bed: &Bed, traffic: &Traffic, ways: &[Way<'_>]) -> Result<(), Teste
     if traffic.receiver == ReceiverPlace::Port {
         return Ok(());
     }
-    match obstacle(bed, traffic, ways)? {
-        Some(why) => Err(TesterError::NoExit(why)),
-        None => Ok(()),
-    }
+    let obstacle = obstacle(bed, traffic, ways)?;
+    obstacle.map_or(Ok(()), |why| Err(TesterError::NoExit(why)))
 }
 
 /// Why this traffic cannot be received at the exit of any such DUT. It is known before a bed stands.
