@@ -12,7 +12,7 @@ use crate::doubt::{Doubt, frame_doubts, work_doubts};
 use crate::line::replayed_file;
 use crate::search::measurer::{Measurer, Surroundings};
 use crate::search::saturation::{
-    self, FIRST_BURST, SENDER_MAX, TRIAL, block, burst, little_more, take_block, through,
+    self, FIRST_BURST, SENDER_MAX, TRIAL, block, burst, little_more, through,
 };
 use crate::tester::{ReceiverPlace, Tester, TesterError};
 use crate::traffic::Traffic;
@@ -174,10 +174,11 @@ impl TakesTurns<Trials<'_>> for Standing<'_> {
         self.add_changes(&trial);
         let turn = Turn {
             overload: block(overload),
-            fixed: take_block(&mut trial),
+            fixed: block(&trial),
         };
-        // No doubt reads it, and it is large.
+        // No doubt reads them, and they are large.
         trial.lateness = Histogram::default();
+        trial.windows = Vec::new();
         // Doubts about them come from all trials, those at overload too.
         trial.route_changes = None;
         self.judged.push((trial, verdict));

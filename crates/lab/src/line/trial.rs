@@ -65,7 +65,7 @@ pub fn trial(report: &Report<'_>) -> TrialLine {
 
 /// What a trial forwarded in its undisturbed windows, frames/s; `None` where there are too few.
 fn forwarded_undisturbed(trial: &Trial) -> Option<f64> {
-    rate(&block(trial.clone()))
+    rate(&block(trial))
 }
 
 /// Of the trial's CPUs, those that did anything.

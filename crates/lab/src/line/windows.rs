@@ -231,7 +231,7 @@ mod tests {
             }
             comparison.end()
         };
-        let live = compared(&|trial| saturation::block(trial.clone()));
+        let live = compared(&|trial| saturation::block(trial));
         // A build's trials are at fixed loads, those of settings at overload.
         for phase in [Phase::Overload, Phase::Fixed] {
             let recorded = |trial: &Trial| block_of_line(&line(trial, phase));
@@ -252,7 +252,7 @@ mod tests {
                 .map(|pair| pair.iter().map(as_block).collect());
             in_one_state(&turns.collect::<Vec<_>>(), true)
         };
-        let live = costs(&|trial| saturation::block(trial.clone()));
+        let live = costs(&|trial| saturation::block(trial));
         assert_eq!(
             costs(&|trial| block_of_line(&line(trial, Phase::Overload))),
             live

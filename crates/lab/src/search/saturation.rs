@@ -20,6 +20,7 @@ use mpps_method::saturation::{
 use mpps_method::simulate::Properties;
 use mpps_method::turns::TurnOrder;
 use mpps_method::{Offer, Rate, Span, Trial, Verdict};
+use std::borrow::Borrow;
 
 /// Frames of the first burst, which tells how fast the sender is.
 pub const FIRST_BURST: u64 = 150_000;
@@ -100,7 +101,7 @@ impl Saturated {
             matches!(verdict, Verdict::Lossy { .. }) && !trial.windows.is_empty()
         };
         let lossy = trials.iter().filter(is_lossy);
-        let full = lossy.map(|(trial, _)| block(trial.clone()));
+        let full = lossy.map(|(trial, _)| block(trial));
         let full: Vec<Block> = full.filter(Block::is_saturated).collect();
         let overload = self.at_overload();
         let found = match overload.and_then(|found| found.in_state) {
@@ -166,7 +167,7 @@ struct Series {
 }
 
 impl Series {
-    fn add(&mut self, trial: Trial) {
+    fn add(&mut self, trial: &Trial) {
         self.lost_at_ring += trial.ledger().lost_nic_ring;
         self.lost_inside += trial.ledger().lost_in_dut;
         self.taken += trial.ledger().nic_accepted;
@@ -251,12 +252,8 @@ fn withhold(
 
 /// A trial as a block of an interval.
 #[must_use]
-pub fn block(mut trial: Trial) -> Block {
-    take_block(&mut trial)
-}
-
-/// The same, with the windows moved out of the trial.
-pub(crate) fn take_block(trial: &mut Trial) -> Block {
+pub fn block(trial: impl Borrow<Trial>) -> Block {
+    let trial = trial.borrow();
     Block {
         sent: taken_by_port(trial),
         lost: trial.loss_ratio().unwrap_or(0.0),
@@ -264,14 +261,14 @@ pub(crate) fn take_block(trial: &mut Trial) -> Block {
         threads: trial.busiest_threads_share(),
         ns_per_frame: trial.ns_per_frame(),
         distance: Distance::from_trial(trial),
-        windows: take_windows(trial),
+        windows: windows(trial),
     }
 }
 
 /// The receiver's windows. Where it keeps none, the whole trial is one window.
-fn take_windows(trial: &mut Trial) -> Vec<Window> {
+fn windows(trial: &Trial) -> Vec<Window> {
     if !trial.windows.is_empty() {
-        return std::mem::take(&mut trial.windows);
+        return trial.windows.clone();
     }
     vec![Window {
         duration: trial.duration,
@@ -327,7 +324,7 @@ pub fn measure(
             let tried = through(tester, phase, overload(sends), trials, burst)?;
             if let Some(Judged { trial, .. }) = tried {
                 widest = widest.max(taken_by_port(&trial).fps());
-                series.add(trial);
+                series.add(&trial);
             }
         }
         let carried = wire.saturation();
@@ -338,15 +335,15 @@ pub fn measure(
             let tried = through(tester, Phase::Overload, offer, trials, trial::run_overload)?;
             let trial = tried.map(|judged| judged.trial);
             // A load that the router forwards is none.
-            let lossy = trial.filter(|trial| block(trial.clone()).is_overloaded());
+            let lossy = trial.filter(|trial| block(trial).is_overloaded());
             let is_overload = lossy.is_some();
-            lossy.into_iter().for_each(|trial| little.add(trial));
+            lossy.into_iter().for_each(|trial| little.add(&trial));
             if let Some(carried) = carried.filter(|_| is_overload) {
                 let offer = overload(little_more(carried.forwarding.middle));
                 let tried = through(tester, Phase::Wire, offer, trials, trial::run_overload)?;
                 tried
                     .into_iter()
-                    .for_each(|judged| wire_little.add(judged.trial));
+                    .for_each(|judged| wire_little.add(&judged.trial));
             }
         }
         sends = Rate::from_fps(widest).min(SENDER_MAX);

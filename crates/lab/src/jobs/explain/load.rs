@@ -81,7 +81,7 @@ fn busiest(sampled: &[Profiled]) -> Option<usize> {
 
 /// What the router forwarded in undisturbed windows, frames/s.
 pub(super) fn forwards(profiled: &Profiled) -> Option<f64> {
-    compare::rate(&block(profiled.judged.trial.clone()))
+    compare::rate(&block(&profiled.judged.trial))
 }
 
 /// The median of what the router forwarded in the trials that met the state of this load, frames/s.
@@ -104,7 +104,7 @@ pub(super) fn at(load: &ProfiledLoad) -> Option<At> {
 
 /// Whether the router forwarded less than it was offered. What the machine took is left out, unless it took all windows.
 pub(super) fn is_overloaded(profiled: &Profiled) -> bool {
-    let block = block(profiled.judged.trial.clone());
+    let block = block(&profiled.judged.trial);
     let rate = compare::rate(&block).unwrap_or(f64::INFINITY);
     compare::is_overloaded(&block, rate)
 }

@@ -33,7 +33,7 @@ impl Tried {
     /// `None` where nothing tells the cost.
     pub fn new(profiled: &Profiled) -> Option<Self> {
         let trial = &profiled.judged.trial;
-        let block = block(trial.clone());
+        let block = block(trial);
         let forwards = compare::rate(&block).or_else(|| Some(trial.forwarding_rate()?.fps()))?;
         Some(Self {
             distance: block.distance,

@@ -73,7 +73,7 @@ impl Paired {
         let rate = forwards.overload();
         let what = (Phase::Overload, Offer { rate, duration });
         let one = self.look.trial(tester, what, Beside::Look, trials)?;
-        forwards.raise_to(&block(one.judged.trial.clone()));
+        forwards.raise_to(&block(&one.judged.trial));
         Ok(one)
     }
 
@@ -105,7 +105,7 @@ fn narrow(pair: &mut [Profiled; 2]) -> bool {
 /// A trial as a comparison takes it.
 fn turn(one: &Profiled) -> Turn {
     Turn {
-        overload: block(one.judged.trial.clone()),
+        overload: block(&one.judged.trial),
         fixed: Block::default(),
     }
 }

@@ -81,7 +81,7 @@ impl Profiled {
 
     /// What it forwarded, in the state that it was narrowed to.
     pub fn block(&self) -> Block {
-        let whole = block(self.judged.trial.clone());
+        let whole = block(&self.judged.trial);
         let here = self.in_state.and_then(|state| whole.at(&state));
         here.unwrap_or(whole)
     }

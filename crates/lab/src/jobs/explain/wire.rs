@@ -108,7 +108,7 @@ impl Wires {
             let Some((router, wire)) = router.and_then(Option::as_ref).zip(wire) else {
                 continue;
             };
-            let both = [router, &wire].map(|one| block(one.judged.trial.clone()));
+            let both = [router, &wire].map(|one| block(&one.judged.trial));
             let distance = both[0].distance.with(both[1].distance);
             match (looks, router.split.clone()) {
                 (0, _) => (self.plain.iter_mut().zip(both)).for_each(|(of, block)| of.push(block)),
