@@ -13,7 +13,8 @@ use crate::line::{self, whole_fps};
 use crate::search::measurer::Measurer;
 use crate::tester::{PortKind, Tester};
 use crate::traffic::Traffic;
-use crate::trial::{self, LossEnd, Stepped};
+use crate::trial::{self, Stepped};
+use mpps_method::pattern::Ending;
 use mpps_method::{FrameSpec, Offer, Rate, Span, statistics};
 use mpps_record::RecoveryLine;
 use mpps_record::doubts::LOST_LATER;
@@ -89,7 +90,7 @@ impl Recovery {
     }
 
     /// From when the load dropped, and how the loss ended.
-    pub(super) fn new(dropped: Option<Span>, loss: &LossEnd) -> Self {
+    pub(super) fn new(dropped: Option<Span>, loss: &Ending<Span>) -> Self {
         let Some(dropped) = dropped else {
             return Self::NotMeasured;
         };
@@ -107,7 +108,7 @@ impl Recovery {
 
 impl RecoveryTrial {
     /// From when the load dropped, and how the loss ended. A trial that does not count tells nothing of either.
-    fn new(judged: Judged, void: u32, dropped: Option<Span>, loss: &LossEnd) -> Self {
+    fn new(judged: Judged, void: u32, dropped: Option<Span>, loss: &Ending<Span>) -> Self {
         let (recovery, lost_later) = match judged.verdict.counts() {
             true => (Recovery::new(dropped, loss), loss.later),
             false => (Recovery::NotMeasured, 0),
@@ -229,7 +230,7 @@ pub fn one_trial(
     low: &Offer,
     trials: &mut Trials<'_>,
 ) -> Result<RecoveryTrial, JobError> {
-    let (mut dropped, mut loss) = (None, LossEnd::default());
+    let (mut dropped, mut loss) = (None, Ending::default());
     let (judged, void) = sizes::repeat_void(|| {
         let stepped = trial::run_stepped(tester, high, low)?;
         let Stepped { trial, .. } = stepped;
@@ -269,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_void_trial_tells_nothing_of_its_loss() {
-        let loss = LossEnd {
+        let loss = Ending {
             last: Some(Span::from_millis(9)),
             is_over: true,
             later: 40,
@@ -318,7 +319,7 @@ mod tests {
     #[test]
     fn the_time_is_from_the_drop_to_the_last_loss() {
         let ms = Span::from_millis;
-        let loss = |last, is_over| LossEnd {
+        let loss = |last, is_over| Ending {
             last,
             is_over,
             later: 0,

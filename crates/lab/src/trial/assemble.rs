@@ -1,6 +1,7 @@
 //! Differences of counters become a [`Trial`]. Every count comes from a counter of its own, so that the ledger's sums can
 //! disagree. Only the loss inside the DUT is a subtraction.
 
+use super::Begun;
 use super::along::{Ends, around_device, stations};
 use super::disturbed::{Disturbances, within};
 use super::losses::losses;
@@ -10,30 +11,25 @@ use crate::bed::Front;
 use crate::tester::{PortKind, ReceiverPlace, Tester, TesterError, is_veth};
 use mpps_ebpf::instruments::other_tasks::{CpuUse, Had};
 use mpps_ebpf::instruments::receiver::Received;
-use mpps_ebpf::instruments::sender::{Mark, Order, Outcome, PACE_SHIFT, Stopped};
+use mpps_ebpf::instruments::sender::{Mark, Outcome, PACE_SHIFT, Stopped};
 use mpps_ebpf::instruments::watch::{Stall, Watched};
 use mpps_method::disturbed::{self, Guard};
 use mpps_method::saturation::Window;
 use mpps_method::{
     Canaries, Counts, CpuBusy, CpuGap, CpuSteal, CpuTasks, CpuWork, Direction, Disturbance,
-    Histogram, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
+    Histogram, SizeCount, Span, StackCounts, TaskName, Trial,
 };
 
 /// All readings of a trial.
 pub struct Parts<'a> {
-    pub offer: &'a Offer,
-    /// How long it may last at most.
-    pub length: Span,
+    pub begun: &'a Begun,
     /// The guard after each disturbance.
     pub guard: Guard,
-    pub order: Order,
     pub sent: Outcome,
     pub sizes_sent: Vec<(u16, u64)>,
     pub marks: Vec<Mark>,
     pub overdue: u64,
-    pub opening: Vec<Canaries>,
     pub closing: Vec<Canaries>,
-    pub before: Stations,
     pub after: Stations,
     pub received: Vec<Received>,
     pub watched: Vec<(usize, Watched)>,
@@ -61,7 +57,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         .collect();
     let mut lateness = Histogram::from_counts(parts.sent.lateness.clone()).unwrap_or_default();
     let mut latency = Histogram::default();
-    if parts.order.gap_fp == 0 {
+    if parts.begun.order.gap_fp == 0 {
         lateness = Histogram::default();
     }
     for received in &parts.received {
@@ -75,14 +71,14 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
     let others = within(&parts.sent, length, &parts.stretches);
     let times = stalls.iter().chain(&slow).chain(&others);
     let times = disturbed::excluded(times, &parts.guard, length);
-    let disturbances = Disturbances::new(times, &parts.order, &parts.sent, &parts.marks);
+    let disturbances = Disturbances::new(times, &parts.begun.order, &parts.sent, &parts.marks);
     let (losses, lost_then) = losses(tester, &directions, length, &disturbances)?;
     let mut trial = Trial {
-        offered: parts.offer.rate,
+        offered: parts.begun.offer.rate,
         begun: (parts.sent.started_ns > 0).then_some(Span::from_nanos(parts.sent.started_ns)),
         duration: length,
         cut_short_from: (parts.sent.stopped == Some(Stopped::CannotCount))
-            .then_some(parts.offer.duration),
+            .then_some(parts.begun.offer.duration),
         disturbed: disturbances.sum(directions.len(), lost_then),
         directions,
         overdue: parts.overdue,
@@ -138,7 +134,7 @@ fn forwarded_in_windows(
 }
 
 fn stack(parts: &Parts<'_>) -> Option<StackCounts> {
-    let (after, before) = parts.after.stack.zip(parts.before.stack)?;
+    let (after, before) = parts.after.stack.zip(parts.begun.before.stack)?;
     Some(StackCounts {
         forwarded: after.forwarded - before.forwarded,
         no_route: after.no_route - before.no_route,
@@ -208,23 +204,23 @@ fn intended(parts: &Parts<'_>, way: usize) -> u64 {
     if parts.sent.stopped.is_some() {
         return parts.sent.sent[way] + parts.sent.unsent[way];
     }
-    let mut slots = by_way(parts.order.slots, parts.received.len());
+    let mut slots = by_way(parts.begun.order.slots, parts.received.len());
     slots.nth(way).unwrap_or(0)
 }
 
 /// Duration of the trial. A burst has no schedule and lasts from its first to its last frame.
 fn duration(parts: &Parts<'_>) -> Span {
-    if parts.order.gap_fp == 0 {
+    if parts.begun.order.gap_fp == 0 {
         Span::from_nanos(parts.sent.last_ns.saturating_sub(parts.sent.first_ns))
-    } else if parts.order.turns.is_some() && parts.sent.ended_ns > 0 {
+    } else if parts.begun.order.turns.is_some() && parts.sent.ended_ns > 0 {
         // Its slots do not tell: it ends in the middle of a round.
         Span::from_nanos(parts.sent.ended_ns.saturating_sub(parts.sent.started_ns))
     } else if parts.sent.stopped.is_some() {
         let passed_ns =
-            (u128::from(parts.sent.slots) * u128::from(parts.order.gap_fp)) >> PACE_SHIFT;
+            (u128::from(parts.sent.slots) * u128::from(parts.begun.order.gap_fp)) >> PACE_SHIFT;
         Span::from_nanos(u64::try_from(passed_ns).unwrap_or(u64::MAX))
     } else {
-        parts.length
+        parts.begun.length
     }
 }
 
@@ -284,12 +280,12 @@ fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direct
         beyond: received.beyond,
         merged: received.merged,
     };
-    let (opening, closing) = (parts.opening[way], parts.closing[way]);
+    let (opening, closing) = (parts.begun.opening[way], parts.closing[way]);
     let ends = Ends {
         sent: sent + opening.sent_frames + closing.sent_frames,
         met: unique + opening.received_frames + closing.received_frames,
     };
-    let before = &parts.before.ways[way];
+    let before = &parts.begun.before.ways[way];
     let after = &parts.after.ways[way];
     let mut ledger = match path.counted {
         Counted::Inside(front) => {
@@ -312,7 +308,8 @@ fn busy(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuBusy> {
                 cpu,
                 ..CpuBusy::default()
             };
-            for ((at, after), (_, before)) in parts.after.threads.iter().zip(&parts.before.threads)
+            for ((at, after), (_, before)) in
+                parts.after.threads.iter().zip(&parts.begun.before.threads)
             {
                 if *at == cpu {
                     busy.run_ns += after.run_ns - before.run_ns;
@@ -347,6 +344,7 @@ fn work(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuWork> {
     let plan = &tester.bed.plan().cpus;
     let work = |&(cpu, after): &(usize, u32)| {
         let before = parts
+            .begun
             .before
             .stack_packets
             .iter()
@@ -381,7 +379,7 @@ fn steal(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuSteal> {
 /// How a CPU spent the trial.
 fn times(parts: &Parts<'_>, cpu: usize) -> Option<mpps_linux::procstat::CpuTimes> {
     let read = |stations: &Stations| stations.cpus.iter().find(|times| times.cpu == cpu).cloned();
-    Some(read(&parts.after)?.since(&read(&parts.before)?))
+    Some(read(&parts.after)?.since(&read(&parts.begun.before)?))
 }
 
 fn per_size(tester: &Tester<'_>, parts: &Parts<'_>) -> Result<Vec<SizeCount>, TesterError> {
@@ -402,7 +400,7 @@ fn per_size(tester: &Tester<'_>, parts: &Parts<'_>) -> Result<Vec<SizeCount>, Te
 
 fn per_queue(parts: &Parts<'_>) -> Vec<u64> {
     let mut queues = Vec::new();
-    for (after, before) in parts.after.ways.iter().zip(&parts.before.ways) {
+    for (after, before) in parts.after.ways.iter().zip(&parts.begun.before.ways) {
         let way: Vec<u64> = after
             .nic
             .iter()

@@ -29,7 +29,7 @@ mod windows;
 pub use beside::{Beside, run_beside, sent_between};
 pub use in_turns::{InTurns, TURN_NS, mean, run_in_turns, turn_at};
 pub use overload::{backs_off, run_overload};
-pub use stepped::{LossEnd, Passed, Stepped, run_stepped, run_stepped_watched};
+pub use stepped::{Passed, Stepped, run_stepped, run_stepped_watched};
 
 use crate::clock::wait_for;
 use crate::fib::Replay;
@@ -239,11 +239,11 @@ impl Begun {
             // The sender ended by the time: slots that were left are no part of the order.
             self.order.slots = sent.slots;
         }
-        let route_changes = self.route_changes.map(Replay::stop).transpose()?;
-        let offer = &self.offer;
+        let route_changes = self.route_changes.take();
+        let route_changes = route_changes.map(Replay::stop).transpose()?;
         tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
         let (sizes_sent, marks) = (tester.sender.by_length()?, tester.sender.marks()?);
-        let drain_ns = drain_ns(offer, rules::ring(tester.bed, &tester.traffic));
+        let drain_ns = drain_ns(&self.offer, rules::ring(tester.bed, &tester.traffic));
         // Other tasks that run during the drain do no harm, so their CPU time is read before.
         let (cpu_use, cpu_use_ns) = (tester.other_tasks.read()?, monotonic_ns());
         let overdue = drain(tester, &sent, &self.before, drain_ns)?;
@@ -257,17 +257,13 @@ impl Begun {
         let after = Stations::read(tester)?;
         let received = read_receivers(tester)?;
         let parts = Parts {
-            offer,
-            length: self.length,
-            guard: rules::choose(tester, offer).guard,
-            order: self.order,
+            guard: rules::choose(tester, &self.offer).guard,
+            begun: &self,
             sent,
             sizes_sent,
             marks,
             overdue,
-            opening: self.opening,
             closing,
-            before: self.before,
             after,
             received,
             watched,

@@ -17,19 +17,8 @@ pub struct Stepped {
     pub trial: Trial,
     /// Time from the first slot to the drop of the load. `None`: it did not drop.
     pub dropped: Option<Span>,
-    /// How its loss ended.
-    pub loss: LossEnd,
-}
-
-/// How the loss of such a trial ended, disturbances aside.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LossEnd {
-    /// When the last frame was sent that was lost before a stretch without loss. `None`: none was.
-    pub last: Option<Span>,
-    /// Whether there was such a stretch after the drop.
-    pub is_over: bool,
-    /// Frames lost after it.
-    pub later: u64,
+    /// How its loss ended, and when the last frame was sent that was lost before that.
+    pub loss: Ending<Span>,
 }
 
 /// How far a sender is.
@@ -96,7 +85,7 @@ pub fn run_stepped_watched(
     };
     Ok(Stepped {
         dropped: (slowed_ns > 0).then(|| Span::from_nanos(slowed_ns - started_ns)),
-        loss: LossEnd {
+        loss: Ending {
             last: ending.last.map(left),
             is_over: ending.is_over,
             later: ending.later,

@@ -10,18 +10,18 @@ use std::ops::Range;
 /// Frames lost later are at most this part of those after the drop. More are no accident of the machine's.
 const LATER_MAX: f64 = 0.01;
 
-/// How the loss of a trial ended.
+/// How the loss of a trial ended, disturbances aside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ending {
-    /// The last frame lost before the stretch without loss; `None`: none was lost before it.
-    pub last: Option<u64>,
+pub struct Ending<T> {
+    /// The last frame lost before the stretch without loss, by its number or its time; `None`: none was lost before it.
+    pub last: Option<T>,
     /// Whether there was such a stretch after the drop.
     pub is_over: bool,
     /// Frames lost after it.
     pub later: u64,
 }
 
-impl Ending {
+impl Ending<u64> {
     /// From the receiver's bitmap of `sent` frames, the sequences `without` aside. The frame `dropped` was the first of the
     /// lower load; a stretch has so many frames.
     #[must_use]
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     /// 640 frames, of which 320 at the lower load; a stretch of 32.
-    fn ending(lost: &[u64], without: &[Range<u64>]) -> Ending {
+    fn ending(lost: &[u64], without: &[Range<u64>]) -> Ending<u64> {
         let mut words = [u64::MAX; 10];
         for sequence in lost {
             words[(sequence / 64) as usize] &= !(1 << (sequence % 64));
