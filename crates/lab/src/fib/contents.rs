@@ -12,8 +12,23 @@ use std::net::IpAddr;
 pub struct Contents {
     /// The groups that have routes: by table, family, next hop.
     pub groups: Vec<Group>,
-    /// Routes by length: (table, family, prefix length in bits, routes), in this order.
-    pub lengths: Vec<(u32, Family, u8, u64)>,
+    /// Routes by length, in the order of their fields.
+    pub lengths: Vec<Length>,
+}
+
+/// Routes that share table, family and length.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Length {
+    /// Routing table; 254 is main.
+    #[serde(rename = "route_table")]
+    pub table: u32,
+    /// Family.
+    pub family: Family,
+    /// Of the prefix.
+    #[serde(rename = "length_bits")]
+    pub bits: u8,
+    /// Routes.
+    pub routes: u64,
 }
 
 /// Routes that share table, family and next hop.
@@ -103,7 +118,12 @@ fn add(contents: &mut Contents, family: Family, routes: &[Route], names: &BTreeM
             routes,
         });
     }
-    for ((table, length), routes) in lengths {
-        contents.lengths.push((table, family, length, routes));
-    }
+    let lengths = lengths.into_iter();
+    let length = lengths.map(|((table, bits), routes)| Length {
+        table,
+        family,
+        bits,
+        routes,
+    });
+    contents.lengths.extend(length);
 }

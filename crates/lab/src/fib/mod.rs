@@ -22,7 +22,7 @@ mod stats;
 pub use bed::{NEXT_HOPS_MAX, bed_networks, clear_from, held, load_by, load_into, router};
 pub use changes::{CountedBack, Replay, ReplayedChanges};
 pub use clear::{Cleared, clear};
-pub use contents::{Contents, Group, contents};
+pub use contents::{Contents, Group, Length, contents};
 pub use error::FibError;
 pub use gateway::{Gateway, Spread};
 pub use host::{HostChange, HostRoutes, clear_host, is_journal, load_host};

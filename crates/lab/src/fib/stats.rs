@@ -45,7 +45,7 @@ pub fn routes_in_fib(ipv6: bool) -> Option<u64> {
 /// Size of this network namespace's IPv4 trie, everybody's routes in it.
 pub(super) fn trie_octets() -> Option<u64> {
     let tries = routes::trie_stats().ok()?;
-    tries.iter().map(|trie| trie.total_size_kib * 1024).max()
+    tries.iter().map(|trie| trie.memory_octets).max()
 }
 
 fn lengths(family: Family, table: u32, bits: usize) -> Result<Vec<u64>, FibError> {

@@ -3,14 +3,16 @@
 
 use crate::error::{Error, Result};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 const PATH: &str = "/proc/thread-self/net/fib_triestat";
 
 /// One table's trie.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TrieStats {
     /// Its table; 254 is main, 255 local. Without rules of its own the kernel keeps both in one trie and
     /// tells of it twice.
+    #[serde(skip)]
     pub table: u32,
     /// Depth of a leaf, on average.
     pub average_depth: f64,
@@ -21,15 +23,17 @@ pub struct TrieStats {
     /// Prefixes: routes, all metrics of one prefix counted.
     pub prefixes: u64,
     /// Internal nodes (tnodes).
+    #[serde(rename = "internal_nodes")]
     pub tnodes: u64,
-    /// How many tnodes look at so many bits at once: (bits, tnodes), by rising bits.
-    pub tnode_bits: Vec<(u32, u64)>,
+    /// How many tnodes look at so many bits at once.
+    #[serde(rename = "internal_nodes_by_bits")]
+    pub tnode_bits: BTreeMap<u32, u64>,
     /// Child pointers of all tnodes.
     pub pointers: u64,
     /// Child pointers that lead nowhere.
     pub null_pointers: u64,
-    /// Size of leaves, prefixes, tnodes and pointers, KiB.
-    pub total_size_kib: u64,
+    /// Size of leaves, prefixes, tnodes and pointers.
+    pub memory_octets: u64,
     /// What look-ups met, where the kernel counts it (CONFIG_IP_FIB_TRIE_STATS).
     pub counters: Option<LookupCounters>,
 }
@@ -107,7 +111,10 @@ fn read_line(line: &str, stats: &mut TrieStats) -> Option<()> {
         "Internal nodes" => stats.tnodes = count()?,
         "Pointers" => stats.pointers = count()?,
         "Null ptrs" => stats.null_pointers = count()?,
-        "Total size" => stats.total_size_kib = value.strip_suffix("kB")?.trim().parse().ok()?,
+        "Total size" => {
+            let kib: u64 = value.strip_suffix("kB")?.trim().parse().ok()?;
+            stats.memory_octets = kib.checked_mul(1024)?;
+        }
         "Counters" => stats.counters = Some(LookupCounters::default()),
         _ => read_counter(name, count()?, stats.counters.as_mut()?),
     }
@@ -129,7 +136,7 @@ fn read_counter(name: &str, count: u64, counters: &mut LookupCounters) {
 }
 
 /// `  1: 2  2: 98008  18: 1`: bits and tnodes.
-fn tnode_bits(text: &str) -> Option<Vec<(u32, u64)>> {
+fn tnode_bits(text: &str) -> Option<BTreeMap<u32, u64>> {
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let pair = |pair: &[&str]| {
         let (bits, tnodes) = (pair.first()?.strip_suffix(':')?, pair.get(1)?);

@@ -28,9 +28,9 @@ pub fn contents(place: &str, contents: &Contents) -> String {
     text.push('\n');
     let head = "table;family;length;routes";
     let lengths = contents.lengths.iter();
-    let lengths = lengths.map(|(table, family, length, routes)| {
-        let (table, length) = (table_name(*table), format!("/{length}"));
-        [table, family.to_string(), length, grouped(*routes)]
+    let lengths = lengths.map(|one| {
+        let (table, length) = (table_name(one.table), format!("/{}", one.bits));
+        [table, one.family.to_string(), length, grouped(one.routes)]
     });
     text + &headed(head, lengths, &[0, 1])
 }

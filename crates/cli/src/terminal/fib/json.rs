@@ -2,7 +2,7 @@
 
 use super::loaded::RoutesLoaded;
 use crate::terminal::document::{by_length, document};
-use mpps_lab::fib::{Cleared, Contents, Family, FamilyLoad, FibStats, TrieStats};
+use mpps_lab::fib::{Cleared, Contents, Family, FamilyLoad, FibStats};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -56,23 +56,12 @@ fn family_json((family, load): (Family, &FamilyLoad)) -> Value {
 
 /// What [`super::contents`] says.
 pub fn contents_json(place: &str, contents: &Contents) -> String {
-    let lengths = contents
-        .lengths
-        .iter()
-        .map(|(table, family, bits, routes)| {
-            json!({
-                "route_table": table,
-                "family": family,
-                "length_bits": bits,
-                "routes": routes,
-            })
-        });
     document(json!({
         "place": place,
         "ipv4_routes": contents.count(Family::V4),
         "ipv6_routes": contents.count(Family::V6),
         "groups": contents.groups,
-        "lengths": lengths.collect::<Value>(),
+        "lengths": contents.lengths,
     }))
 }
 
@@ -81,26 +70,11 @@ pub fn fib_stats_json(place: &str, table: u32, stats: &FibStats) -> String {
     document(json!({
         "place": place,
         "route_table": table,
-        "ipv4_trie": stats.trie.as_ref().map(trie_json),
+        "ipv4_trie": stats.trie,
         "ipv6_all_tables": stats.rt6,
         "ipv4_routes": by_length(&stats.v4_lengths),
         "ipv6_routes": by_length(&stats.v6_lengths),
     }))
-}
-
-fn trie_json(trie: &TrieStats) -> Value {
-    json!({
-        "prefixes": trie.prefixes,
-        "leaves": trie.leaves,
-        "average_depth": trie.average_depth,
-        "max_depth": trie.max_depth,
-        "internal_nodes": trie.tnodes,
-        "internal_nodes_by_bits": trie.tnode_bits.iter().copied().collect::<BTreeMap<_, _>>(),
-        "pointers": trie.pointers,
-        "null_pointers": trie.null_pointers,
-        "memory_octets": trie.total_size_kib * 1024,
-        "counters": trie.counters,
-    })
 }
 
 /// What [`super::cleared`] says. What is left was counted by a dump afterwards.

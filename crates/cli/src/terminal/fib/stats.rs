@@ -32,8 +32,8 @@ fn trie_words(trie: &TrieStats) -> String {
     let bits = bits.map(|(bits, tnodes)| format!("{bits}: {}", grouped(*tnodes)));
     let null_percent = 100.0 * trie.null_pointers as f64 / trie.pointers.max(1) as f64;
     let null = grouped(trie.null_pointers);
-    let each = trie.total_size_kib as f64 * 1024.0 / trie.prefixes.max(1) as f64;
-    let kib = grouped(trie.total_size_kib);
+    let each = trie.memory_octets as f64 / trie.prefixes.max(1) as f64;
+    let kib = grouped(trie.memory_octets >> 10);
     let depth = (trie.average_depth, trie.max_depth);
     let mut rows = vec![
         ("prefixes", grouped(trie.prefixes)),

@@ -1,7 +1,7 @@
 use super::*;
 use mpps_lab::fib::{
-    Contents, Family, FamilyLoad, FibStats, Group, LoadPlan, Loaded, LookupCounters, Pointing,
-    Refusal, Rt6Stats, Spread, TrieStats,
+    Contents, Family, FamilyLoad, FibStats, Group, Length, LoadPlan, Loaded, LookupCounters,
+    Pointing, Refusal, Rt6Stats, Spread, TrieStats,
 };
 use mpps_tables::{Families, LeftOut};
 use serde_json::Value;
@@ -123,7 +123,12 @@ fn what_is_there_stands_by_table_family_and_next_hop() {
             nexthop: None,
             routes: 4_000,
         }],
-        lengths: vec![(100, Family::V6, 48, 4_000)],
+        lengths: vec![Length {
+            table: 100,
+            family: Family::V6,
+            bits: 48,
+            routes: 4_000,
+        }],
     };
     let text = contents("bed lab1", &there);
     assert!(
@@ -150,10 +155,10 @@ fn described(counters: Option<LookupCounters>) -> FibStats {
             leaves: 900,
             prefixes: 1_000,
             tnodes: 150,
-            tnode_bits: vec![(1, 100), (18, 1)],
+            tnode_bits: [(1, 100), (18, 1)].into(),
             pointers: 2_000,
             null_pointers: 500,
-            total_size_kib: 120,
+            memory_octets: 120 << 10,
             counters,
         }),
         rt6: Some(Rt6Stats {
