@@ -50,4 +50,5 @@ mod tune_apply;
 mod tune_each;
 mod tune_machine;
 mod tune_nics;
+mod tune_undo;
 mod wreckage;

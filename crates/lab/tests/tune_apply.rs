@@ -450,7 +450,7 @@ fn cut(file: &Path, at: usize) {
 }
 
 /// All files of a folder; the folder anew, as a journal's has to be.
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("folder");
     for folder in [Path::new(journal::ROOT), to] {
         let set = fs::set_permissions(folder, fs::Permissions::from_mode(0o755));

@@ -7,7 +7,7 @@
 
 mod find;
 
-pub use find::own_inode;
+pub use find::{own_cookie, own_inode};
 
 use std::cell::RefCell;
 use std::fs::File;

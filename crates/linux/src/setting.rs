@@ -49,6 +49,9 @@ pub struct SettingChange {
     pub setting: Setting,
     /// Inode number of the network namespace it is set in.
     pub netns: u64,
+    /// Cookie of that namespace, where the kernel has them: another one may get the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cookie: Option<u64>,
     /// Its value before.
     pub before: String,
     /// Its new value.
@@ -143,6 +146,7 @@ impl Setting {
     pub fn change_to(self, value: impl Into<String>) -> Result<SettingChange> {
         Ok(SettingChange {
             netns: netns::own_inode()?,
+            cookie: netns::own_cookie(),
             before: self.read()?,
             value: value.into(),
             setting: self,
@@ -266,7 +270,7 @@ impl SettingChange {
     /// # Errors
     /// As [`Setting::write`].
     pub fn revert(&self) -> Result<bool> {
-        let Some(netns) = NetNs::find(self.netns)? else {
+        let Some(netns) = NetNs::find_exact(self.netns, self.cookie)? else {
             return Ok(false);
         };
         match netns.run(|| self.setting.ensure(&self.before))? {

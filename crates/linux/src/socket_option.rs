@@ -33,20 +33,29 @@ pub fn number(
     level: libc::c_int,
     option: libc::c_int,
 ) -> Result<libc::c_int, i32> {
-    let mut number: libc::c_int = 0;
-    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` octets into a live integer of that length.
+    get(socket, level, option).map(libc::c_int::from_ne_bytes)
+}
+
+/// Asks for an option of so many octets; the error number where the kernel refuses.
+pub fn get<const N: usize>(
+    socket: &impl AsFd,
+    level: libc::c_int,
+    option: libc::c_int,
+) -> Result<[u8; N], i32> {
+    let mut octets = [0; N];
+    let mut length = N as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` octets into a live array of that length.
     let result = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),
             level,
             option,
-            (&raw mut number).cast(),
+            octets.as_mut_ptr().cast(),
             &raw mut length,
         )
     };
     if result == 0 {
-        Ok(number)
+        Ok(octets)
     } else {
         Err(nix::errno::Errno::last_raw())
     }

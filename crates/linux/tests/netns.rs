@@ -272,6 +272,12 @@ fn a_namespace_is_found_by_its_number() {
     let own = netns::own_inode().unwrap();
     assert_eq!(NetNs::find(own).unwrap().expect("our own").inode(), own);
     assert!(NetNs::find(1).unwrap().is_none());
+    // Its number may be another one's later, its cookie not.
+    let cookie = found.run(netns::own_cookie).unwrap();
+    let exact = |cookie| NetNs::find_exact(inode, cookie).unwrap().is_some();
+    assert!(exact(cookie) && exact(None));
+    let others = netns::own_cookie();
+    assert_eq!(exact(others), others.is_none());
 }
 
 #[test]

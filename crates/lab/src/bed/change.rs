@@ -88,6 +88,7 @@ mod tests {
         let change = SettingChange {
             setting: Setting::sysctl("net.core.no_such_setting"),
             netns: netns::own_inode().unwrap(),
+            cookie: netns::own_cookie(),
             before: "1".to_owned(),
             value: "2".to_owned(),
         };

@@ -51,4 +51,6 @@ pub struct Reverted {
     pub files: usize,
     /// Settings and files that somebody else changed meanwhile and that stay so, a line each.
     pub foreign: Vec<String>,
+    /// Settings that went with their interface or namespace, a line each.
+    pub gone: Vec<String>,
 }

@@ -1,8 +1,9 @@
 //! Changes of settings, each written down before it is made.
 
+use super::guard::revert;
 use super::persist::File;
 use super::plan::{LeftOut, Plan, Planned, may_change};
-use super::undo::{Before, Change, Held, MOVED, changes, journal_of, runs, shown};
+use super::undo::{Before, Change, Held, MOVED, changes, is_gone, journal_of, runs, shown};
 use super::{Machine, NoInterface, Place, places};
 use crate::clock::wait_for;
 use crate::facts::Root;
@@ -119,15 +120,19 @@ impl Site {
         self.named.is_some() && !self.is_host
     }
 
-    /// Refuses a namespace in which settings are applied.
+    /// Refuses a namespace in which settings are applied. A journal of another one that is gone is ended.
     ///
     /// # Errors
     /// They are.
     pub fn check_free(&self) -> Result<(), TuneError> {
-        if journal::names()?.contains(&self.journal()) {
+        let entries = match journal::peek::<Change>(&self.journal()) {
+            Err(error) if error.is_missing() => return Ok(()),
+            entries => entries?,
+        };
+        if !is_gone(&entries) {
             return Err(TuneError::Applied(self.argument()));
         }
-        Ok(())
+        revert(self).map(drop)
     }
 
     /// Runs the closure there, with the files of its machine.

@@ -3,7 +3,7 @@
 //! The helper has the journal as its standard input, so that it owns it too. Whoever confirms or puts back ends it first.
 
 use super::apply::{Site, TuneError, is_applied, keep};
-use super::undo::{Change, files, runs};
+use super::undo::{Change, files, is_gone, runs};
 use crate::clock::wait_for;
 use crate::journal::{self, Change as _, Claim, Entry, Journal, JournalError, Mark, Reverted};
 use mpps_linux::clock::monotonic_ns;
@@ -97,6 +97,10 @@ pub fn confirm(site: &Site) -> Result<(), TuneError> {
     let Some((mut journal, entries)) = take(site)? else {
         return Err(TuneError::NothingApplied);
     };
+    if is_gone(&entries) {
+        Change::put_back(journal).map_err(TuneError::NotRestored)?;
+        return Err(TuneError::NothingApplied);
+    }
     if !is_applied(&entries) {
         return Err(TuneError::Incomplete(site.argument()));
     }

@@ -380,6 +380,7 @@ mod tests {
             let change = SettingChange {
                 setting: Setting::sysctl(format!("net.ipv4.conf.{name}.rp_filter")),
                 netns: 1,
+                cookie: None,
                 before: before.to_owned(),
                 value: "0".to_owned(),
             };

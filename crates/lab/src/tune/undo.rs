@@ -8,7 +8,7 @@
 use super::persist::File;
 use crate::journal::{self, Entry, Journal, JournalError, Mark, RevertError, Reverted, fault};
 use mpps_linux::error::Error;
-use mpps_linux::netns::NetNs;
+use mpps_linux::netns::{self, NetNs};
 use mpps_linux::setting::{Kind, Setting, SettingChange};
 use mpps_linux::{kernel, links};
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,9 @@ pub struct Held {
 pub(super) struct Before {
     /// Inode number of the network namespace; `None` where nothing was changed.
     netns: Option<u64>,
+    /// Its cookie, where the kernel has them.
+    #[serde(default)]
+    cookie: Option<u64>,
     boot_id: String,
     /// Interfaces with their numbers: another interface of the same name is left alone.
     interfaces: BTreeMap<String, u32>,
@@ -68,6 +71,7 @@ impl Before {
     pub(super) fn new(netns: u64, values: Vec<Held>, planned: Vec<Held>) -> Result<Self, Error> {
         Ok(Self {
             netns: Some(netns),
+            cookie: netns::own_cookie(),
             boot_id: kernel::boot_id().unwrap_or_default(),
             interfaces: interfaces()?,
             values,
@@ -148,14 +152,8 @@ impl journal::Change for Change {
         Ok(())
     }
 
-    /// A namespace that is gone took its settings along.
     fn stays(entries: &[Entry<Self>]) -> bool {
-        let netns = changes(entries).find_map(|change| match change {
-            Self::Setting { change } => Some(change.netns),
-            _ => None,
-        });
-        let is_gone = netns.is_some_and(|netns| matches!(NetNs::find(netns), Ok(None)));
-        journal::is_kept(entries) && !is_gone
+        journal::is_kept(entries) && !is_gone(entries)
     }
 
     fn put_back(mut journal: Journal) -> Result<Reverted, JournalError> {
@@ -175,11 +173,18 @@ impl journal::Change for Change {
             file.put_back(&mut reverted).map_err(failed)?;
         }
         let netns = before.netns.filter(|_| is_of_this_boot);
-        let netns = netns.map(NetNs::find).transpose().map_err(failed)?;
-        if let Some(netns) = netns.flatten() {
-            let undo = Undo::new(before, &entries);
-            let run = || undo.run(&mut journal, &mut reverted);
-            netns.run(run).map_err(failed)??;
+        let netns = netns.map(|netns| NetNs::find_exact(netns, before.cookie));
+        match netns.transpose().map_err(failed)? {
+            Some(Some(netns)) => {
+                let undo = Undo::new(before, &entries);
+                let run = || undo.run(&mut journal, &mut reverted);
+                netns.run(run).map_err(failed)??;
+            }
+            Some(None) => {
+                let line = "they were settings of a network namespace that is gone";
+                reverted.gone.push(line.to_owned());
+            }
+            None => {}
         }
         journal.end()?;
         Ok(reverted)
@@ -200,6 +205,15 @@ pub(super) fn changes(entries: &[Entry<Change>]) -> impl Iterator<Item = &Change
         Entry::Change(change) => Some(change),
         Entry::Mark(_) => None,
     })
+}
+
+/// Whether the namespace of these changes is gone, and its settings with it. Another one may have its number.
+pub(super) fn is_gone(entries: &[Entry<Change>]) -> bool {
+    let first = changes(entries).find_map(|change| match change {
+        Change::Setting { change } => Some(change),
+        _ => None,
+    });
+    first.is_some_and(|one| matches!(NetNs::find_exact(one.netns, one.cookie), Ok(None)))
 }
 
 /// Processes that a journal names: who applies, then the helper.

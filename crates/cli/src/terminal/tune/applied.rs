@@ -80,13 +80,14 @@ fn stay(title: &str, some: &[LeftOut]) -> String {
 pub fn settings_reverted(reverted: &Reverted) -> String {
     let mut text = String::new();
     if reverted.settings > 0 || reverted.files == 0 {
-        let _ = writeln!(text, "{} settings put back", reverted.settings);
+        let settings = plural(reverted.settings, "setting");
+        let _ = writeln!(text, "{settings} put back");
     }
     if reverted.files > 0 {
         let files = plural(reverted.files, "file");
         let _ = writeln!(text, "{files} of apply --persist taken back");
     }
-    for line in &reverted.foreign {
+    for line in reverted.foreign.iter().chain(&reverted.gone) {
         let _ = writeln!(text, "{line}");
     }
     text
@@ -98,5 +99,6 @@ pub fn reverted_json(reverted: &Reverted) -> String {
         "settings": reverted.settings,
         "files": reverted.files,
         "kept": reverted.foreign,
+        "gone": reverted.gone,
     }))
 }

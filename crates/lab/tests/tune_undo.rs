@@ -1,0 +1,87 @@
+//! Settings put back where namespaces, interfaces and routes are not what they were.
+
+use crate::host::alone;
+use crate::support;
+use crate::tune_apply::{NETNS, apply, copy, differing, everything, ip, plan, raise};
+use mpps_lab::journal::{self, Reverted};
+use mpps_lab::recover::recover;
+use mpps_lab::tune::{self, Site, TuneError};
+use mpps_linux::netns::{self, NetNs};
+use mpps_linux::setting::Setting;
+use mpps_method::tune::Profile;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn inside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let netns = NetNs::open(NETNS).expect("a namespace");
+    netns.run(work).expect("entered")
+}
+
+fn read(setting: &Setting) -> String {
+    inside(|| setting.read()).expect("read")
+}
+
+fn folder_of(site: &Site) -> PathBuf {
+    Path::new(journal::ROOT).join(site.journal())
+}
+
+/// The kernel gives the number of a namespace that is gone to the next one. This does so whatever number that got.
+#[test]
+fn a_deleted_namespaces_settings_stay_away() {
+    if !support::can_run() || !alone("a_deleted_namespaces_settings_stay_away") {
+        return;
+    }
+    let first = raise();
+    let Some(cookie) = inside(netns::own_cookie) else {
+        support::skip!("cookies of namespaces (Linux 5.14)");
+    };
+    let all = plan(&first, Profile::Router, &["ip_forward", "send_redirects"]);
+    apply(&first, &all, true).expect("applied");
+    let whole = Path::new("/run/whole");
+    copy(&folder_of(&first), whole);
+    let then = first.journal().replace("tune_", "");
+    drop(first);
+    fs::remove_dir_all(journal::ROOT).expect("removed");
+    ip("netns del settings");
+    let site = raise();
+    let now = site.journal().replace("tune_", "");
+    let inherit = |cookie: &str| {
+        copy(whole, &folder_of(&site));
+        for file in ["journal.jsonl", "before.json"].map(|file| folder_of(&site).join(file)) {
+            let text = fs::read_to_string(&file)
+                .expect("text")
+                .replace(&then, &now);
+            assert!(text.contains("\"cookie\":"), "{text}");
+            fs::write(&file, text.replace(cookie, "")).expect("written");
+        }
+    };
+    let forward = Setting::sysctl("net.ipv4.ip_forward");
+    inside(|| forward.write("1")).expect("written");
+    let before = everything();
+    let gone = Reverted {
+        gone: vec!["they were settings of a network namespace that is gone".to_owned()],
+        ..Reverted::default()
+    };
+    inherit("none");
+    let reverted = tune::revert(&site).expect("reverted");
+    assert_eq!(reverted.as_ref(), Some(&gone));
+    inherit("none");
+    let recovery = recover().expect("recover");
+    assert_eq!(recovery.reverted, [(site.journal(), gone)]);
+    inherit("none");
+    let confirmed = tune::confirm(&site);
+    assert!(
+        matches!(confirmed, Err(TuneError::NothingApplied)),
+        "{confirmed:?}"
+    );
+    inherit("none");
+    site.check_free().expect("nothing is applied here");
+    assert!(!Path::new(journal::ROOT).exists());
+    assert_eq!(differing(&before), [""; 0]);
+
+    // A journal from before cookies is believed.
+    inherit(&format!(",\"cookie\":{cookie}"));
+    assert!(matches!(site.check_free(), Err(TuneError::Applied(_))));
+    tune::revert(&site).expect("reverted").expect("settings");
+    assert_eq!(read(&forward), "0");
+}
