@@ -85,3 +85,60 @@ fn a_deleted_namespaces_settings_stay_away() {
     tune::revert(&site).expect("reverted").expect("settings");
     assert_eq!(read(&forward), "0");
 }
+
+#[test]
+fn a_renamed_interface_gets_its_values_back() {
+    if !support::can_run() || !alone("a_renamed_interface_gets_its_values_back") {
+        return;
+    }
+    let site = raise();
+    // The kernel renames an interface that is up only since Linux 6.2.
+    ip("-n settings link set v0 down");
+    let length = |name: &str| Setting::device_file(name, "tx_queue_len");
+    let before = read(&length("v0"));
+    let all = plan(&site, Profile::Endpoint, &["txqueuelen"]);
+    assert_eq!(all.changes.len(), 2, "{all:?}");
+    apply(&site, &all, true).expect("applied");
+    ip("-n settings link set v0 name w0");
+    let reverted = tune::revert(&site).expect("reverted").expect("settings");
+    let wanted = Reverted {
+        settings: 2,
+        ..Reverted::default()
+    };
+    assert_eq!(reverted, wanted);
+    assert_eq!(read(&length("w0")), before);
+
+    // Somebody else's value is told by the new name, and an interface that went by its old one.
+    apply(
+        &site,
+        &plan(&site, Profile::Endpoint, &["txqueuelen"]),
+        true,
+    )
+    .expect("applied");
+    ip("-n settings link set w0 name v0");
+    inside(|| length("v0").write("77")).expect("written");
+    let reverted = tune::revert(&site).expect("reverted").expect("settings");
+    let path = |name: &str| format!("/sys/class/net/{name}/tx_queue_len");
+    let wanted = format!(
+        "{} stays 77, because another program changed it (it was {before})",
+        path("v0")
+    );
+    assert_eq!((reverted.settings, reverted.foreign), (1, vec![wanted]));
+
+    apply(
+        &site,
+        &plan(&site, Profile::Endpoint, &["txqueuelen"]),
+        true,
+    )
+    .expect("applied");
+    ip("-n settings link del v0");
+    let mut reverted = tune::revert(&site).expect("reverted").expect("settings");
+    let gone = ["v0", "v1"].map(|name| {
+        format!(
+            "{} is not put back, because its interface is gone",
+            path(name)
+        )
+    });
+    reverted.gone.sort();
+    assert_eq!((reverted.settings, reverted.gone), (0, gone.to_vec()));
+}

@@ -59,7 +59,7 @@ pub(super) struct Before {
     #[serde(default)]
     cookie: Option<u64>,
     boot_id: String,
-    /// Interfaces with their numbers: another interface of the same name is left alone.
+    /// Interfaces with their numbers, which tell them when their names have changed.
     interfaces: BTreeMap<String, u32>,
     pub(super) values: Vec<Held>,
     /// What settings are to be: a journal cut short does not tell all of it.
@@ -236,6 +236,8 @@ pub(super) fn files(entries: &[Entry<Change>]) -> impl Iterator<Item = &File> {
 /// All that a journal tells.
 struct Undo {
     before: Before,
+    /// Interfaces by their names in the journal, with their names now. Those that are gone are missing.
+    names: HashMap<String, String>,
     changes: Vec<SettingChange>,
     /// What settings may hold because of us.
     ours: HashMap<Setting, Vec<String>>,
@@ -248,6 +250,7 @@ impl Undo {
     fn new(before: Before, entries: &[Entry<Change>]) -> Self {
         let mut undo = Self {
             before,
+            names: HashMap::new(),
             changes: Vec::new(),
             ours: HashMap::new(),
             is_applied: false,
@@ -280,7 +283,7 @@ impl Undo {
 
     /// Puts everything back, in the namespace of the calling thread.
     fn run(mut self, journal: &mut Journal, reverted: &mut Reverted) -> Result<(), JournalError> {
-        self.forget_replaced()?;
+        self.find_interfaces(&mut reverted.gone)?;
         let foreign = match self.foreign.take() {
             Some(decided) => decided,
             None => {
@@ -297,7 +300,10 @@ impl Undo {
         let mut put = |setting: &Setting, value: &String| {
             let value = stays.get(setting).copied().unwrap_or(value);
             refused.retain(|(of, _)| of != setting);
-            match ensure(setting, value) {
+            let Some(here) = self.here(setting) else {
+                return false;
+            };
+            match ensure(&here, value) {
                 Ok(wrote) => wrote,
                 Err(error) if error.is_missing() => false,
                 Err(error) => {
@@ -331,24 +337,41 @@ impl Undo {
         let is_told = |held: &&Held| !self.is_applied || self.ours.contains_key(&held.setting);
         let told = foreign.iter().filter(is_told);
         let before = |held: &Held| first.get(&held.setting).map_or("", |value| value.as_str());
-        reverted
-            .foreign
-            .extend(told.map(|held| told_of(held, before(held))));
+        let told = told.filter_map(|held| {
+            let here = self.here(&held.setting)?;
+            Some(told_of(&here, &held.value, before(held)))
+        });
+        reverted.foreign.extend(told);
         let refused = refused.into_iter().next();
         refused.map_or(Ok(()), |(_, error)| Err(failed(error)))
     }
 
-    /// An interface that went and came again under its name is another one, with settings of its own.
-    fn forget_replaced(&mut self) -> Result<(), JournalError> {
-        let now = interfaces().map_err(failed)?;
-        let then = std::mem::take(&mut self.before.interfaces);
-        let is_same = |setting: &Setting| {
-            let name = setting.interface.as_ref();
-            name.is_none_or(|name| then.get(name) == now.get(name))
-        };
-        self.before.values.retain(|held| is_same(&held.setting));
-        self.changes.retain(|change| is_same(&change.setting));
+    /// Learns the names that interfaces have now, and tells which of our settings went with theirs.
+    fn find_interfaces(&mut self, gone: &mut Vec<String>) -> Result<(), JournalError> {
+        let now = interfaces().map_err(failed)?.into_iter();
+        let now: HashMap<u32, String> = now.map(|(name, index)| (index, name)).collect();
+        let name = |(then, index): (&String, &u32)| Some((then.clone(), now.get(index)?.clone()));
+        self.names = self.before.interfaces.iter().filter_map(name).collect();
+        let settings = self.before.values.iter().map(|held| &held.setting);
+        let ours = settings.filter(|setting| self.ours.contains_key(setting));
+        gone.extend(
+            ours.filter(|setting| self.here(setting).is_none())
+                .map(|setting| {
+                    let name = shown(setting);
+                    format!("{name} is not put back, because its interface is gone")
+                }),
+        );
         Ok(())
+    }
+
+    /// A setting by the name that its interface has now; `None` where that is gone. An interface that went and came
+    /// again under its name is another one, with settings of its own.
+    fn here(&self, setting: &Setting) -> Option<Setting> {
+        let mut here = setting.clone();
+        if let Some(interface) = &mut here.interface {
+            interface.clone_from(self.names.get(interface)?);
+        }
+        Some(here)
     }
 
     /// Whether one of our changes may have moved it: before the last of them nobody wrote down what they moved.
@@ -378,7 +401,7 @@ impl Undo {
     fn foreign_now(&self) -> Vec<Held> {
         let foreign = |held: &Held| {
             let setting = &held.setting;
-            let now = setting.read().ok()?;
+            let now = self.here(setting)?.read().ok()?;
             let ours = self.ours.get(setting);
             let is_ours = ours
                 .into_iter()
@@ -400,10 +423,10 @@ fn by_setting(held: &[Held]) -> HashMap<&Setting, &String> {
     pairs.collect()
 }
 
-fn told_of(held: &Held, before: &str) -> String {
-    let name = shown(&held.setting);
+fn told_of(setting: &Setting, now: &str, before: &str) -> String {
+    let name = shown(setting);
     // The kernel puts tabs between numbers.
-    let [now, before] = [&held.value, before].map(|value| value.replace('\t', " "));
+    let [now, before] = [now, before].map(|value| value.replace('\t', " "));
     format!("{name} stays {now}, because another program changed it (it was {before})")
 }
 
