@@ -3,13 +3,18 @@
 use crate::host::alone;
 use crate::support;
 use crate::tune_apply::{NETNS, apply, copy, differing, everything, ip, plan, raise};
+use mpps_lab::clock::wait_for;
 use mpps_lab::journal::{self, Reverted};
 use mpps_lab::recover::recover;
 use mpps_lab::tune::{self, Site, TuneError};
 use mpps_linux::netns::{self, NetNs};
+use mpps_linux::packet::{Filter, PacketSocket};
+use mpps_linux::routes::{self, Family};
 use mpps_linux::setting::Setting;
 use mpps_method::tune::Profile;
+use mpps_wire::checksum;
 use std::fs;
+use std::net::{IpAddr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 fn inside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
@@ -84,6 +89,68 @@ fn a_deleted_namespaces_settings_stay_away() {
     assert!(matches!(site.check_free(), Err(TuneError::Applied(_))));
     tune::revert(&site).expect("reverted").expect("settings");
     assert_eq!(read(&forward), "0");
+}
+
+/// A router advertisement of fe80::1, with a lifetime.
+fn advertisement() -> Vec<u8> {
+    let (source, destination) = ("fe80::1", "ff02::1");
+    let [source, destination]: [Ipv6Addr; 2] =
+        [source, destination].map(|text| text.parse().expect("an address"));
+    let mut message = [134, 0, 0, 0, 0, 0, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0];
+    let [from, to] = [source, destination].map(IpAddr::V6);
+    let sum = checksum::pseudo_header(from, to, 58, 16) + checksum::sum(&message);
+    message[2..4].copy_from_slice(&checksum::finish(sum).to_be_bytes());
+    let ethernet = [0x33, 0x33, 0, 0, 0, 1, 2, 0, 0, 0, 0, 1, 0x86, 0xdd];
+    let ip = [0x60, 0, 0, 0, 0, 16, 58, 255];
+    let addresses = [source.octets(), destination.octets()].concat();
+    [&ethernet[..], &ip, &addresses, &message].concat()
+}
+
+fn has_default_route() -> bool {
+    let mut found = false;
+    let each = |route: &routes::Route| {
+        found |= route.prefix.prefix_len() == 0 && route.gateway.is_some();
+    };
+    routes::dump(Family::V6, &routes::Filter::default(), || {}, each).expect("routes");
+    found
+}
+
+#[test]
+fn an_announced_default_route_stays() {
+    if !support::can_run() || !alone("an_announced_default_route_stays") {
+        return;
+    }
+    let site = raise();
+    let hear = || {
+        let router = PacketSocket::open("v1", &Filter::first_octets(0), &[]).expect("a socket");
+        wait_for(10_000_000_000, 10_000_000, || {
+            router.send(&advertisement()).map(|()| has_default_route())
+        })
+    };
+    assert_eq!(inside(hear), Ok(true));
+    let before = everything();
+    let all = plan(&site, Profile::Router, &["ip6_forwarding"]);
+    let changes = all.changes.iter();
+    let changes: Vec<String> = changes
+        .map(|one| format!("{} {}", tune::shown(&one.setting), one.value))
+        .collect();
+    let wanted = [
+        "net.ipv6.conf.v0.accept_ra 2",
+        "net.ipv6.conf.all.forwarding 1",
+    ];
+    assert_eq!(changes, wanted);
+    apply(&site, &all, true).expect("applied");
+    assert!(inside(has_default_route), "while it forwards");
+    // What is met stays in files for each boot.
+    let again = plan(&site, Profile::Router, &["ip6_forwarding"]);
+    assert_eq!((again.changes.len(), again.met.len()), (0, 2), "{again:?}");
+    tune::revert(&site).expect("reverted").expect("settings");
+    assert!(inside(has_default_route), "put back");
+    assert_eq!(differing(&before), [""; 0]);
+    // Another program, which set 0, adds such routes itself.
+    inside(|| Setting::sysctl("net.ipv6.conf.v0.accept_ra").write("0")).expect("written");
+    let other = plan(&site, Profile::Router, &["ip6_forwarding"]);
+    assert_eq!(other.changes.len(), 1, "{other:?}");
 }
 
 #[test]

@@ -6,7 +6,8 @@ use super::place::Place;
 use super::{NoInterface, Seen, Standing, standing};
 use crate::facts::{Root, config, nic};
 use mpps_linux::ethtool::{self, Feature};
-use mpps_linux::setting;
+use mpps_linux::routes::{self, Family, Filter};
+use mpps_linux::{links, setting};
 use mpps_method::tune::{CATALOGUE, Kind, Profile, Row, in_order};
 use mpps_record::facts::{Configuration, Facts, Reading};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,8 @@ const SYSTEMD: &str = "/run/systemd/system";
 const CONTROL_GROUPS: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/systemd"];
 /// Advice for the key of RSS; two octets in turn, as many as the device's key has.
 const SYMMETRIC: (&str, &str) = ("symmetric", "6d:5a:");
+/// Protocol of routes that a router announced (`RTPROT_RA`).
+const ANNOUNCED: u8 = 9;
 /// Longest name of a process that the kernel keeps.
 const PROCESS_NAME_MAX: usize = 15;
 
@@ -117,12 +120,21 @@ impl Machine {
         };
         let advised = of_place(&advice.values).or(laid_out).map(here);
         let accepted = of_place(&advice.accepted).or(laid_out).map(here);
-        let accepted = accepted.as_deref();
+        self.beside(place, (now, fixed), advised, accepted.as_deref())
+    }
+
+    fn beside(
+        &self,
+        place: Place,
+        (now, fixed): (Reading<String>, Option<&'static str>),
+        advised: Option<String>,
+        accepted: Option<&str>,
+    ) -> Seen {
         let is_met = now
             .known()
             .zip(accepted)
             .map(|(now, accepted)| is_met(&place, accepted, now));
-        let at_boot = setting.and_then(|setting| {
+        let at_boot = place.setting().and_then(|setting| {
             let (value, file) = self.boot_files.value(&setting)?;
             let is_other = accepted.is_some_and(|accepted| !self::is_met(&place, accepted, value));
             is_other.then(|| (file.to_owned(), value.to_owned()))
@@ -135,6 +147,28 @@ impl Machine {
             is_met,
             at_boot,
         }
+    }
+
+    /// What has to be changed before a row's own places. Where IPv6 forwarding begins, the kernel drops default routes that
+    /// a router announced (`rt6_purge_dflt_routers`), unless `accept_ra` of their interface is 2.
+    pub(super) fn before(&self, row: &Row, profile: Profile) -> Vec<Seen> {
+        if (row.id, profile) != ("ip6_forwarding", Profile::Router) {
+            return Vec::new();
+        }
+        let see = |interface: String| {
+            let place = Place {
+                kind: Kind::Sysctl,
+                template: row.places.len(),
+                interface: Some(interface),
+                text: "net.ipv6.conf.{if}.accept_ra".to_owned(),
+            };
+            let (now, fixed) = self.look(&place);
+            // With 0 another program adds these routes, and the kernel keeps them.
+            let is_heard = now.known().is_some_and(|now| now != "0");
+            let kept = "2";
+            is_heard.then(|| self.beside(place, (now, fixed), Some(kept.to_owned()), Some(kept)))
+        };
+        announced().into_iter().filter_map(see).collect()
     }
 
     /// What a place holds, and why it cannot be changed where it cannot.
@@ -294,6 +328,24 @@ impl Machine {
     fn is_below_the_host(&self) -> bool {
         !self.root.path("/proc/sys/net/core/dev_weight").exists()
     }
+}
+
+/// Interfaces of the calling thread's namespace with a default route that a router announced.
+fn announced() -> Vec<String> {
+    let filter = Filter {
+        protocol: Some(ANNOUNCED),
+        ..Filter::default()
+    };
+    let mut found = BTreeSet::new();
+    let add = |route: &routes::Route| {
+        let is_default = route.prefix.prefix_len() == 0;
+        found.extend(route.interface.filter(|_| is_default));
+    };
+    // A table that changes all the time was gone through several times by then, and one without IPv6 has none.
+    let _tried = routes::dump(Family::V6, &filter, || {}, add);
+    let links = links::list().unwrap_or_default().into_iter();
+    let links = links.filter(|link| found.contains(&link.index));
+    links.map(|link| link.name).collect()
 }
 
 /// Names of all processes.

@@ -174,7 +174,8 @@ fn standing(row: &'static Row, machine: &Machine, profile: Profile) -> Standing 
         Err(why) => (Vec::new(), State::NotHere(why)),
         Ok(places) => {
             let see = |place: Place| machine.see(place, row, profile);
-            let seen: Vec<Seen> = places.into_iter().map(see).collect();
+            let before = machine.before(row, profile).into_iter();
+            let seen: Vec<Seen> = before.chain(places.into_iter().map(see)).collect();
             let state = state(&seen);
             (seen, state)
         }

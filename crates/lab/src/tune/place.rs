@@ -13,12 +13,12 @@ const CPUS: &str = "/sys/devices/system/cpu";
 pub struct Place {
     /// How it is reached.
     pub kind: Kind,
-    /// Which of the row's templates it is of.
+    /// Which of the row's templates it is of; as many as there are where it is of none.
     pub template: usize,
     /// The interface that it belongs to, where it belongs to one.
     pub interface: Option<String>,
     /// The template with everything filled in but the interface.
-    text: String,
+    pub(super) text: String,
 }
 
 impl Place {

@@ -108,9 +108,17 @@ fn table(title: &str, some: &[&Standing], profile: Profile) -> String {
     let has_reasons = some.iter().any(|one| why(one).is_some());
     let row = |one: &&Standing| {
         let mark = if is_risky(one) { '!' } else { ' ' };
+        let is_before = |seen: &&Seen| {
+            seen.is_met == Some(false) && seen.place.template >= one.row.places.len()
+        };
+        let before = one.seen.iter().find(is_before);
+        let before = before.and_then(|seen| seen.advised.as_deref()).into_iter();
         let values = match one.row.advice(profile).values.as_slice() {
             [] => "mpps tune layout".to_owned(),
-            some => some.join("; "),
+            some => before
+                .chain(some.iter().copied())
+                .collect::<Vec<_>>()
+                .join("; "),
         };
         let reason = why(one).unwrap_or_default().to_owned();
         [
