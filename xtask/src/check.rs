@@ -49,15 +49,13 @@ fn quick() -> Result<Tally, Failure> {
 /// Everything, even when something fails, so that one run shows all there is to mend.
 fn whole() -> Result<Tally, Failure> {
     install::everything()?;
-    let (programs, mut tally) = match build() {
-        Ok(built) => built,
-        Err(failure) => {
-            println!("xtask: {failure}");
-            let mut tally = one("build", false);
-            tally.add(of_text()?);
-            return Ok(tally);
-        }
+    // Units are built while tests on beds wait. Their build compiles nothing of this one again.
+    let Some((programs, _)) = build(&["--workspace", SCHEMA, "--test", "*"])? else {
+        let mut tally = one("build", false);
+        tally.add(of_text()?);
+        return Ok(tally);
     };
+    let mut tally = Tally::default();
     let able = rights();
     // Those on beds mostly wait: for a trial's time, for what the kernel takes down. What computes comes last, because it
     // has both CPUs when the other lane is done.
@@ -88,24 +86,43 @@ fn whole() -> Result<Tally, Failure> {
     Ok(tally)
 }
 
-/// All test programs, and whether the lints hold: the two are one build. Warnings of the compiler are errors here and
-/// nowhere else: a new compiler must not break anybody's build.
-fn build() -> Result<(Vec<Program>, Tally), Failure> {
-    let all = ["--workspace", SCHEMA];
-    if !install::has_cargo_verb("clippy") {
-        return Ok((programs::build(&all)?, lacks("clippy")));
+/// These test programs, and whether the lints hold: the two are one build. `None`: they do not compile.
+fn build(selected: &[&str]) -> Result<Option<(Vec<Program>, bool)>, Failure> {
+    if install::has_cargo_verb("clippy") {
+        match programs::build_linted(selected) {
+            Ok(built) => return Ok(Some(built)),
+            // A lint that is an error keeps no test from its run.
+            Err(failure) => println!("xtask: {failure}"),
+        }
     }
-    match programs::build_linted(&all) {
-        Ok((programs, is_clean)) => Ok((programs, one("clippy", is_clean))),
-        // A lint that is an error keeps no test from its run.
+    match programs::build(selected) {
+        Ok(programs) => Ok(Some((programs, false))),
         Err(failure) => {
             println!("xtask: {failure}");
-            Ok((programs::build(&all)?, one("clippy", false)))
+            Ok(None)
         }
     }
 }
 
-/// Checks that need no machine of their own: they run beside tests that hold whatever disturbs the machine.
+/// The crates' unit tests, and all lints. Warnings of the compiler are errors here and nowhere else: a new compiler must not
+/// break anybody's build.
+fn units() -> Result<Tally, Failure> {
+    let Some((mut programs, is_clean)) = build(&["--workspace", SCHEMA])? else {
+        return Ok(one("build of the unit tests", false));
+    };
+    let mut tally = match install::has_cargo_verb("clippy") {
+        true => one("clippy", is_clean),
+        false => lacks("clippy"),
+    };
+    programs.retain(Program::is_units);
+    for (_, ended) in suite::run_lanes(&programs, &[&[Group::Free]], None)? {
+        tally.add(ended.tally);
+    }
+    Ok(tally)
+}
+
+/// Checks that need no machine of their own, unit tests among them: they run beside tests that hold whatever disturbs the
+/// machine.
 fn further_checks() -> Result<Tally, Failure> {
     let begun = Instant::now();
     let without_lab = ["-p", "mpps-cli", "--no-default-features"];
@@ -114,6 +131,7 @@ fn further_checks() -> Result<Tally, Failure> {
     let strict = ["--all-targets", "--", "-D", "warnings"];
     let lint = [&["clippy"], &alone[..], &strict].concat();
     let mut tally = of_text()?;
+    tally.add(units()?);
     tally.add(tool("clippy without the lab", "clippy", &lint)?);
     tally.add(another_system(&without_lab)?);
     // Other programs build on these two.

@@ -40,9 +40,10 @@ impl Program {
     }
 }
 
-/// Builds the test programs that these words of `cargo test` select. Examples in documents are none of them.
+/// Builds the test programs that these words of `cargo test` select, last of all that wants a CPU. Examples in documents
+/// are none of them.
 pub fn build(selected: &[&str]) -> Result<Vec<Program>, Failure> {
-    collect(command(BUILD).args(selected))
+    collect(last(BUILD).args(selected))
 }
 
 /// The same by a compiler that lints as it compiles, and whether it had no warning.
@@ -56,7 +57,7 @@ pub fn build_linted(selected: &[&str]) -> Result<(Vec<Program>, bool), Failure> 
         })
     });
     let built = {
-        let mut command = command(BUILD);
+        let mut command = last(BUILD);
         // A quiet cargo counts no warnings.
         linting(&mut command).env("CARGO_TERM_QUIET", "false");
         command.args(selected).stderr(written);
