@@ -17,6 +17,7 @@ use mpps_lab::jobs::throughput::{self, ThroughputPlan};
 use mpps_lab::jobs::{JobError, UnderTest};
 use mpps_lab::search::exit_program;
 use mpps_lab::search::link::Link;
+use mpps_lab::search::saturation::{Saturated, time_exit};
 use mpps_lab::tester::{
     Fault, KernelInterfaces, NoExit, PlantedFault, PortKind, Receiver, ReceiverMode, ReceiverPlace,
     ReceiverPlan, Tester, TesterError, TrafficControl, Wire, receiver_place, ways,
@@ -28,6 +29,8 @@ use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::packet::{Filter, PacketSocket, TxRing, TxSpec};
 use mpps_linux::tc::{self, Hook};
 use mpps_linux::{cpu, ethtool, setting::Setting};
+use mpps_method::interval::Interval;
+use mpps_method::saturation::{FrameCost, Saturation};
 use mpps_method::{Accept, Invalid, Rate, Resolution, SearchPlan, Span, Transport, Trial, Verdict};
 use mpps_record::{LoadLine, ResultLine};
 use std::mem::MaybeUninit;
@@ -100,6 +103,25 @@ fn the_exit_program_is_timed_in_trials_of_its_own() {
     assert!(timed > 0, "its trials are");
     burst(&mut at_exit);
     assert_eq!(runs(&at_exit), timed, "timing ends with them");
+    // After overload only the parts of a cost need it.
+    let [rate, wire_carries] = loads;
+    let forwards = Saturation {
+        forwarding: Interval::from_value(rate.fps()),
+        ..Saturation::default()
+    };
+    let cost = FrameCost::default();
+    for (cost, needs) in [(None, false), (Some(cost), true)] {
+        let found = Saturated {
+            at_most: Some(forwards),
+            wire_carries: Some(wire_carries),
+            cost,
+            ..Saturated::default()
+        };
+        let before = runs(&at_exit);
+        let found = time_exit(&mut at_exit, found).expect("timed");
+        assert_eq!(runs(&at_exit) > before, needs);
+        assert!(needs || found.exit_program.is_none(), "{found:?}");
+    }
     drop(at_exit);
     let mut at_port = tester(&bed, &support::traffic());
     let none = exit_program::measure(&mut at_port, loads, None).expect("the port");

@@ -21,7 +21,7 @@ use crate::fib::{CountedBack, Loaded};
 use crate::line;
 use crate::routes;
 use crate::search::measurer::Measurer;
-use crate::search::saturation::Saturated;
+use crate::search::saturation::{self, Saturated};
 use crate::tester::Tester;
 use crate::trial;
 use mpps_method::destinations::Draw;
@@ -252,6 +252,7 @@ impl<'a> Scale<'a> {
         };
         let (mut tester, saturated) =
             throughput::saturate(self.bed, plan, frames, first_frames, trials)?;
+        let saturated = saturation::time_exit(&mut tester, saturated)?;
         let mut line = point_line(prepared, frames, &saturated);
         line.doubts = line::doubts(&overload_doubts(&tester.surroundings()));
         let mut searched = None;

@@ -138,7 +138,7 @@ fn offer(
     let through_wire = through_wire.transpose()?;
     drop(wire);
     let program = match &through_wire {
-        Some(_) => measurer.exit_program(rate)?,
+        Some(_) => measurer.exit_program([rate; 2], None)?,
         None => None,
     };
     let around = measurer.surroundings();

@@ -1,6 +1,6 @@
 //! What jobs of several frame sizes share: a failed size does not stop the others, and a void trial is repeated.
 
-use super::throughput::{self, ThroughputPlan, saturate};
+use super::throughput::{self, Overloaded, ThroughputPlan, saturate};
 use super::{JobError, Judged, ResultObserver, Trials, UnderTest, keep};
 use crate::bed::Bed;
 use crate::doubt::{Finding, Reading};
@@ -138,7 +138,11 @@ pub(super) fn search_rate(
     frames: &FrameSpec,
     trials: &mut Trials<'_>,
 ) -> Result<SearchedRate, JobError> {
-    let findings = throughput::measure_size(UnderTest::Bed(bed), plan, frames, trials)?;
+    let search = |at: Overloaded<'_, '_>| {
+        throughput::find(at.measurer, plan, at.saturated, at.deadline, at.trials)
+    };
+    let on = UnderTest::Bed(bed);
+    let findings = throughput::after_overload(on, plan, frames, trials, search)?;
     SearchedRate::from_findings(&findings)
 }
 

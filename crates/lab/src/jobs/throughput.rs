@@ -125,14 +125,15 @@ pub(super) fn result_lines(
 }
 
 /// Measures one frame size of the plan. Returns one finding for each goal.
-pub(super) fn measure_size(
+fn measure_size(
     on: UnderTest<'_>,
     plan: &ThroughputPlan,
     frames: &FrameSpec,
     trials: &mut Trials<'_>,
 ) -> Result<Vec<Finding>, JobError> {
     after_overload(on, plan, frames, trials, |at| {
-        find(at.measurer, plan, at.saturated, at.deadline, at.trials)
+        let saturated = saturation::time_exit(at.measurer, at.saturated)?;
+        find(at.measurer, plan, saturated, at.deadline, at.trials)
     })
 }
 

@@ -44,11 +44,16 @@ pub trait Measurer {
         Ok(None)
     }
 
-    /// The receiver's program at the exit, where there is one, timed at this load.
+    /// The receiver's program at the exit, where there is one, timed at these loads through router and wire. With a
+    /// `distance_ns` trials at that CPU distance count.
     ///
     /// # Errors
     /// The tester failed.
-    fn exit_program(&mut self, _load: Rate) -> Result<Option<ExitProgram>, TesterError> {
+    fn exit_program(
+        &mut self,
+        _loads: [Rate; 2],
+        _distance_ns: Option<f64>,
+    ) -> Result<Option<ExitProgram>, TesterError> {
         Ok(None)
     }
 
@@ -176,8 +181,16 @@ impl Measurer for Tester<'_> {
         Wire::lay(self.bed, &self.ways())
     }
 
-    fn exit_program(&mut self, load: Rate) -> Result<Option<ExitProgram>, TesterError> {
-        exit_program::measure(self, [load, load], None)
+    fn exit_program(
+        &mut self,
+        loads: [Rate; 2],
+        distance_ns: Option<f64>,
+    ) -> Result<Option<ExitProgram>, TesterError> {
+        // It would take longer than all of these trials.
+        let warm_up = std::mem::take(&mut self.warm_up);
+        let timed = exit_program::measure(self, loads, distance_ns);
+        self.warm_up = warm_up;
+        timed
     }
 
     fn rules(&self, offer: &Offer) -> Rules {

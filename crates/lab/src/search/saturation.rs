@@ -5,7 +5,7 @@
 //! lower overload. A CPU that slows down for a while then slows all of them. The cost through the wire, less what the
 //! receiver's program takes more there, is the bed's part of a frame's cost.
 
-use super::exit_program::{self, ExitProgram, corrected};
+use super::exit_program::{ExitProgram, corrected};
 use super::measurer::Measurer;
 use super::{JobError, Judged, Phase, Trials};
 use crate::tester::{ReceiverPlace, Tester, TesterError};
@@ -63,7 +63,9 @@ pub struct Saturated {
     pub withheld_ns: Option<f64>,
     /// Trials through a wire in the router's place.
     pub wire_trials: u32,
-    /// The receiver's program at the DUT's exit. `None`: there is no such program, or it could not be timed.
+    /// What a wire in the router's place carried at the most that the sender can.
+    pub wire_carries: Option<Rate>,
+    /// The receiver's program at the DUT's exit. `None`: there is no such program, or [`time_exit`] could not time it.
     pub exit_program: Option<ExitProgram>,
     /// The highest load the tester can offer and receive.
     pub ceiling: Rate,
@@ -348,15 +350,12 @@ pub fn measure(
         }
         sends = Rate::from_fps(widest).min(SENDER_MAX);
     }
-    conclude(tester, [(&little, &wire_little), (&most, &wire)], sends)
+    let pairs = [(&little, &wire_little), (&most, &wire)];
+    Ok(conclude(tester.traffic.receiver, pairs, sends))
 }
 
 /// What the trials through router and wire tell, at the lower overload and at the most that the sender can, which was so much.
-fn conclude(
-    tester: &mut Tester<'_>,
-    pairs: [(&Series, &Series); 2],
-    sends: Rate,
-) -> Result<Saturated, JobError> {
+fn conclude(receiver: ReceiverPlace, pairs: [(&Series, &Series); 2], sends: Rate) -> Saturated {
     let [(little, wire_little), (most, wire)] = pairs;
     let found = loads(most, little);
     let cost = cost(&found, pairs);
@@ -367,25 +366,19 @@ fn conclude(
     let offered = found
         .at_most
         .map(|found| Rate::from_fps(found.offered.middle));
-    let ceiling = match tester.traffic.receiver {
+    let ceiling = match receiver {
         ReceiverPlace::Exit => offered,
         ReceiverPlace::Port => carried.or(offered),
     };
-    let exit_program = match cost {
-        Some(_) => time_exit(tester, found.at_overload(), carried)?,
-        // Without a cost it is of no use.
-        None => None,
-    };
-    let ceiling = ceiling.unwrap_or(sends).min(SENDER_MAX);
-    Ok(Saturated {
+    Saturated {
         wire_trials: (wire.blocks.len() + wire_little.blocks.len()) as u32,
-        cost: cost.map(|cost| corrected(cost, exit_program.as_ref())),
+        cost,
         withheld_ns,
-        exit_program,
-        ceiling,
+        wire_carries: carried,
+        ceiling: ceiling.unwrap_or(sends).min(SENDER_MAX),
         overloaded: most.lost() > 0,
         ..found
-    })
+    }
 }
 
 /// What the router forwarded at both overloads.
@@ -407,17 +400,25 @@ fn loads(most: &Series, little: &Series) -> Saturated {
     }
 }
 
-/// Times the receiver's program a little above what router and wire carry, in the state of the maximum.
-fn time_exit(
-    tester: &mut Tester<'_>,
-    maximum: Option<&Saturation>,
-    carried: Option<Rate>,
-) -> Result<Option<ExitProgram>, TesterError> {
-    let Some((maximum, carried)) = maximum.zip(carried) else {
-        return Ok(None);
+/// Times the receiver's program at the exit a little above what router and wire carry, in the state of the maximum. The parts
+/// of a frame's cost need it. It takes a second or more, so only jobs that tell a cost do it.
+///
+/// # Errors
+/// The tester failed.
+pub fn time_exit(measurer: &mut dyn Measurer, found: Saturated) -> Result<Saturated, TesterError> {
+    let carried = found.wire_carries.filter(|_| found.cost.is_some());
+    let exit_program = match found.at_overload().zip(carried) {
+        Some((maximum, carried)) => {
+            let loads = [maximum.forwarding.middle, carried.fps()].map(little_more);
+            measurer.exit_program(loads, maximum.distance_ns)?
+        }
+        None => None,
     };
-    let loads = [maximum.forwarding.middle, carried.fps()].map(little_more);
-    exit_program::measure(tester, loads, maximum.distance_ns)
+    Ok(Saturated {
+        cost: (found.cost).map(|cost| corrected(cost, exit_program.as_ref())),
+        exit_program,
+        ..found
+    })
 }
 
 fn is_narrow(interval: &Interval) -> bool {
