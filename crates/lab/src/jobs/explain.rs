@@ -281,8 +281,13 @@ impl Explainer<'_> {
         let tried = sampled.iter().filter_map(Tried::new).collect();
         self.keep_alike(&mut sampled);
         if self.depth == Depth::LowerLoads {
-            let loads = [most, wires.most].map(little_more);
-            let exit = exit_program::measure(&mut self.tester, loads, None)?;
+            let exit = match wires.has_pairs() {
+                true => {
+                    let loads = [most, wires.most].map(little_more);
+                    exit_program::measure(&mut self.tester, loads, None)?
+                }
+                false => None,
+            };
             match wires.tell(&sampled, exit) {
                 Ok(wire) => line.wire = Some(Box::new(wire)),
                 Err(why) => line.no_wire = Some(why),

@@ -19,6 +19,9 @@ use mpps_method::turns::TurnOrder;
 use mpps_method::{Offer, Rate, statistics};
 use mpps_record::ProfiledWire;
 
+/// Fewer pairs tell nothing.
+const PAIRS_MIN: usize = 3;
+
 /// Trials of the router and of a wire beside them: not sampled, and sampled.
 #[derive(Default)]
 pub(super) struct Turn {
@@ -120,6 +123,11 @@ impl Wires {
         }
     }
 
+    /// Whether there are enough pairs to tell anything.
+    pub fn has_pairs(&self) -> bool {
+        self.sampled.len() >= PAIRS_MIN
+    }
+
     /// What they say at the distance of these trials of the router. Else why not.
     pub fn tell(
         self,
@@ -145,7 +153,7 @@ impl Wires {
         }
         let few = || {
             format!(
-                "pairs of trials that count, of the router and of a wire: {} (3 are needed)",
+                "pairs of trials that count, of the router and of a wire: {} ({PAIRS_MIN} are needed)",
                 wires.len()
             )
         };
