@@ -30,7 +30,8 @@ const BESIDE: &[(&str, &str)] = &[
     ("ebpf", "programs"),
     (
         "lab",
-        "bed fib fib_host fib_iproute2 frames recover set_up switches tune_apply tune_each wreckage",
+        "bed external_ports fib fib_host fib_iproute2 frames recover set_up switches tune_apply tune_each \
+         wreckage",
     ),
     (
         "linux",

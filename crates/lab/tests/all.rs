@@ -14,6 +14,7 @@ mod exit;
 mod explain;
 mod explain_limits;
 mod external;
+mod external_ports;
 mod fib;
 mod fib_host;
 mod fib_iproute2;
