@@ -275,7 +275,7 @@ fn a_profile_is_sound_and_shown_from_its_record() {
     }
     let scratch = Scratch::new("explain");
     let record = scratch.path("record.jsonl");
-    let words = "explain --frame 64 --time 0.3 --trials 3 --burn 500";
+    let words = "explain --frame 64 --time 0.2 --trials 3 --burn 500";
     let words: Vec<&str> = words.split(' ').collect();
     let mut command = mpps(&words);
     let drops = has("nft");
@@ -335,7 +335,7 @@ fn set_ups_in_turns_are_shown_from_their_record() {
     }
     let scratch = Scratch::new("explain-against");
     let record = scratch.path("record.jsonl");
-    let words = "explain --time 0.3 --trials 4 --burn 500 --against spin=--burn=250";
+    let words = "explain --time 0.2 --trials 4 --burn 500 --against spin=--burn=250";
     let words: Vec<&str> = words.split(' ').collect();
     let look = scratch.path("look.jsonl");
     let (ended, looked) = std::thread::scope(|scope| {

@@ -14,7 +14,7 @@ const DUT_ATTEMPTS: u32 = 4;
 const POLICED_FPS: f64 = 40_000.0;
 const FORGIVEN: f64 = 120.0;
 /// Length of a trial, s; closeness of a search.
-const TRIAL_S: f64 = 0.5;
+const TRIAL_S: f64 = 0.3;
 const WIDTH: f64 = 0.02;
 
 /// A host with ports x1 and x2, cabled to a router. Gone when dropped.

@@ -93,7 +93,7 @@ fn a_policers_rate_is_seen_in_the_curve() {
     let scratch = Scratch::new("loss-policer");
     let script = scratch.forward_rule("limit rate over 20000/second burst 5 packets drop");
     let script = script.to_str().expect("UTF-8");
-    let words = "--frame 64 --time 0.3 --max-rate 40k --budget 12s --json --dut-setup";
+    let words = "--frame 64 --time 0.3 --max-rate 40k --budget 9s --json --dut-setup";
     let words: Vec<&str> = words.split(' ').chain([script]).collect();
     let ended = loss(&scratch, &words);
     assert_gone(ended.bed());

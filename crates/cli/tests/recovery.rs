@@ -11,7 +11,7 @@ fn a_policed_router_recovers_at_the_drop() {
     let scratch = Scratch::new("recovery");
     let script = scratch.forward_rule("limit rate over 40000/second burst 50 packets drop");
     let record = scratch.path("record.jsonl");
-    let words = "recovery --frame 64 --time 0.5 --repeat 2 --budget 8s --dut-setup";
+    let words = "recovery --frame 64 --time 0.5 --repeat 2 --budget 6s --dut-setup";
     let words: Vec<&str> = words.split(' ').collect();
     let mut command = mpps(&words);
     let ended = run(command.arg(&script).arg("--record").arg(&record));

@@ -62,7 +62,7 @@ fn a_link_and_routes_that_were_held_are_told() {
         return;
     }
     let scratch = Scratch::new("reset");
-    let words = "reset --frame 64 --rate 50k --time 1 --hold 300ms --repeat 2";
+    let words = "reset --frame 64 --rate 50k --time 0.7 --hold 300ms --repeat 2";
     if let Some(lines) = results(&scratch, words, None) {
         // Without a script there is no set-up.
         assert_eq!(names(&lines), ["link", "routes"]);
@@ -96,7 +96,7 @@ fn a_set_up_script_runs_again() {
     let scratch = Scratch::new("reset-set-up");
     let text = "#!/bin/sh\nset -e\nip rule add blackhole pref 1\nsleep 0.3\nip rule del pref 1\n";
     let script = scratch.script("set-up.sh", text);
-    let words = "reset --reset set-up --frame 64 --rate 50k --time 1 --repeat 2";
+    let words = "reset --reset set-up --frame 64 --rate 50k --time 0.7 --repeat 2";
     if let Some(lines) = results(&scratch, words, Some(&script)) {
         assert_eq!(names(&lines), ["set-up"]);
         assert_held(&lines[0], 2);
@@ -121,7 +121,7 @@ fn a_process_is_killed_and_started() {
     let again = format!("#!/bin/sh\nset -e\n{gone}{start}");
     let again = scratch.script("again.sh", &again);
     let words = format!(
-        "reset --reset process --process mpps-daemon --process-start {} --frame 64 --rate 50k --time 1 --repeat 2",
+        "reset --reset process --process mpps-daemon --process-start {} --frame 64 --rate 50k --time 0.7 --repeat 2",
         again.display()
     );
     if let Some(lines) = results(&scratch, &words, Some(&set_up)) {

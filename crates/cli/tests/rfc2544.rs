@@ -19,7 +19,7 @@ fn all_parts_of_a_size_are_one_record() {
     }
     let scratch = Scratch::new("rfc2544");
     let record = scratch.path("record.jsonl");
-    let words = "rfc2544 --quick --frame 64 --time 0.1 --budget 4s --rx-ring 1024 --record";
+    let words = "rfc2544 --quick --frame 64 --time 0.1 --budget 3s --rx-ring 1024 --record";
     let words: Vec<&str> = words.split(' ').collect();
     let begun = std::time::Instant::now();
     let ended = run(mpps(&words).arg(&record));

@@ -303,7 +303,7 @@ fn one_cpu_is_enough_and_is_doubted() {
         command
             .arg("sh")
             .args(QUICK)
-            .args(["--max-rate", "50k", "--record"])
+            .args(["--max-rate", "50k", "--receiver", "port", "--record"])
             .arg(&record);
         command
     });
@@ -418,6 +418,8 @@ fn ctrl_c_keeps_the_results_and_leaves_no_bed() {
         "50k",
         "--budget",
         "4s",
+        "--receiver",
+        "port",
         "-v",
         "--record",
     ];
@@ -500,7 +502,9 @@ fn a_size_that_fails_takes_no_other_away() {
         "10%",
         "--budget",
         // There is one attempt: a restless machine needs longer to send any trial.
-        "12s",
+        "10s",
+        "--receiver",
+        "port",
         "--json",
         "--max-rate",
         "50k",

@@ -15,7 +15,7 @@ const ATTEMPTS: u32 = 3;
 const OWN_ATTEMPTS: u32 = 5;
 /// Of trials without and with the delay, for a machine's latency wanders.
 const PAIRS: u32 = 3;
-const TIME: Span = Span::from_millis(500);
+const TIME: Span = Span::from_millis(250);
 /// The delay is time of the DUT's CPU: at 10 000 frames/s it would be all of it.
 const DELAYED_FPS: f64 = 2_000.0;
 const DELAY_NS: u64 = 100_000;
