@@ -4,11 +4,11 @@ use super::limit::{DROPS_INSIDE, lossy_at};
 use super::machine::QUIETER;
 use super::{Doubt, Weighed, Weight};
 use crate::search::saturation::Saturated;
-use mpps_method::compare::{Turn, rate};
+use mpps_method::compare::rate;
 use mpps_method::distance::At;
 use mpps_method::interval::RUNS_APART;
 use mpps_method::limit::BUSY;
-use mpps_method::saturation::Saturation;
+use mpps_method::saturation::{Block, Saturation};
 use mpps_method::{Outcome, Rate};
 
 /// Two overloads are told apart by more than this.
@@ -166,21 +166,26 @@ fn below_median(maximum: &Saturation, mean_fps: f64) -> Option<Doubt> {
     })
 }
 
-/// The same fixed load for all variants of a comparison was too much for this one in some turns.
+/// Whether a load that the router was to carry left its CPU no time, or it lost frames.
+pub(crate) fn is_too_much(fixed: &Block) -> bool {
+    fixed.is_saturated() || fixed.lost > LOST_AT_FIXED
+}
+
+/// The same fixed load for all variants of a comparison, or for all points, was too much for this one in some of its trials.
 #[must_use]
-pub fn fixed_overloaded(turns: &[Turn]) -> Option<Doubt> {
+pub fn fixed_overloaded<'a>(fixed: impl IntoIterator<Item = &'a Block>) -> Option<Doubt> {
+    let fixed: Vec<&Block> = fixed.into_iter().collect();
     // Of a trial that was disturbed throughout nobody knows it.
-    let known = turns.iter().filter(|turn| rate(&turn.fixed).is_some());
-    let is_too_much = |turn: &&Turn| turn.fixed.is_saturated() || turn.fixed.lost > LOST_AT_FIXED;
-    let overloaded = known.filter(is_too_much).count();
+    let known = fixed.iter().filter(|trial| rate(trial).is_some());
+    let overloaded = known.filter(|trial| is_too_much(trial)).count();
     (overloaded > 0).then(|| Doubt {
         name: "fixed-load-overloads",
         weight: Weight::Unsure(9),
         seen: format!(
             "in {overloaded} of {} trials at the fixed load the router lost over 0.5 % of the frames, or its CPU had no time left",
-            turns.len()
+            fixed.len()
         ),
-        why: "A full CPU takes more frames a poll, so a frame costs less than at a load that it carries. Where its CPU is full, no variant's trial of that turn counts for the cost there: slow states of the machine are left out.",
+        why: "A full CPU takes more frames a poll, so a frame costs less than at a load that it carries. Where its CPU is full, no trial of that turn counts for the cost there: slow states of the machine are left out.",
         next: "Run again when the machine is quieter.",
     })
 }

@@ -1,8 +1,9 @@
 use super::super::tests::bound_by_loss;
 use super::super::{Gated, Surroundings};
 use super::*;
+use mpps_method::compare::Turn;
 use mpps_method::interval::Interval;
-use mpps_method::saturation::{Block, Window};
+use mpps_method::saturation::Window;
 use mpps_method::{Counts, Direction, Span, Stability};
 
 #[test]
@@ -233,9 +234,10 @@ fn a_fixed_load_that_overloads_is_doubted() {
         },
         ..Turn::default()
     };
+    let doubted = |turns: &[Turn]| fixed_overloaded(turns.iter().map(|turn| &turn.fixed));
     let carried = [turn(0.0, 0.8), turn(0.004, 0.9)];
-    assert_eq!(fixed_overloaded(&carried), None);
-    let doubt = fixed_overloaded(&[turn(0.03, 0.8), turn(0.0, 0.99), carried[0].clone()]);
+    assert_eq!(doubted(&carried), None);
+    let doubt = doubted(&[turn(0.03, 0.8), turn(0.0, 0.99), carried[0].clone()]);
     let seen = doubt.expect("a doubt").seen;
     assert!(
         seen.starts_with("in 2 of 3 trials at the fixed load"),
@@ -244,5 +246,5 @@ fn a_fixed_load_that_overloads_is_doubted() {
     // Disturbed throughout.
     let mut disturbed = turn(0.0, 1.0);
     disturbed.fixed.windows = vec![window(true); 30];
-    assert_eq!(fixed_overloaded(&[disturbed]), None);
+    assert_eq!(doubted(&[disturbed]), None);
 }

@@ -40,7 +40,9 @@ impl Outcome {
 /// load was too much for it.
 fn doubts(found: &Measured) -> impl Iterator<Item = record::Doubt> {
     let few = few_route_changes(found.route_changes);
-    let more = few.into_iter().chain(fixed_overloaded(&found.turns));
+    let more = few
+        .into_iter()
+        .chain(fixed_overloaded(found.turns.iter().map(|turn| &turn.fixed)));
     more.chain(found.doubts.clone()).map(|one| {
         let seen = format!("{}: {}", found.name, one.seen);
         doubt(&Doubt { seen, ..one })
