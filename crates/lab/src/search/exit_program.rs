@@ -3,8 +3,8 @@
 //! Who first reads a frame's headers waits for the memory that the sender's CPU wrote. Behind the router that is the router.
 //! Through a wire it is this program. So what it takes more through the wire belongs to the router's part of a frame's cost.
 //!
-//! The kernel times each run of the program, in short trials of their own, in turns. No rule judges them, because timing makes
-//! frames dearer. A pair counts if nothing disturbed it and if the CPUs were at the distance that the cost was measured at.
+//! The kernel times each run of the program, in short trials of their own, in turns: at overload, or at a load that the router
+//! carries. There it takes some ns more. No rule judges them, because timing makes frames dearer. A pair counts if nothing disturbed it and if the CPUs were at the distance that the cost was measured at.
 
 use crate::tester::{ReceiverPlace, Tester, TesterError};
 use crate::trial::{self, SENDER_MAX};
@@ -33,6 +33,9 @@ pub struct ExitProgram {
     pub more_ns: Interval,
 }
 
+/// Runs a trial: one that overloads the router, or one that keeps the load.
+pub type RunTrial = fn(&mut Tester<'_>, &Offer) -> Result<Trial, TesterError>;
+
 /// A trial, and the program's time for each frame in it.
 type Timed = (Trial, f64);
 
@@ -42,7 +45,7 @@ fn is_quiet(pair: &[Timed; 2]) -> bool {
         .all(|(trial, _)| trial.disturbances().next().is_none())
 }
 
-/// Times the program at these loads, through the router and through a wire. `None` where none of ours stands at the exit, where
+/// Times the program at these overloads, through the router and through a wire. `None` where none of ours stands at the exit, where
 /// the kernel does not time programs, where a load is 0, where no wire can be laid, or where too few pairs count. With a
 /// `distance_ns` those at that CPU distance count.
 ///
@@ -53,6 +56,19 @@ pub fn measure(
     loads: [Rate; 2],
     distance_ns: Option<f64>,
 ) -> Result<Option<ExitProgram>, TesterError> {
+    measure_in(tester, loads, distance_ns, trial::run_overload)
+}
+
+/// The same in trials that `run` runs.
+///
+/// # Errors
+/// The tester failed.
+pub fn measure_in(
+    tester: &mut Tester<'_>,
+    loads: [Rate; 2],
+    distance_ns: Option<f64>,
+    run: RunTrial,
+) -> Result<Option<ExitProgram>, TesterError> {
     let is_known = loads.iter().all(|load| *load > Rate::ZERO);
     if tester.traffic.receiver != ReceiverPlace::Exit || !is_known {
         return Ok(None);
@@ -62,7 +78,7 @@ pub fn measure(
     };
     let (mut pairs, mut found) = (Vec::new(), None);
     for turn in 0..PAIRS_MAX {
-        let pair = TurnOrder::new(turn).both(|at| timed(tester, loads[at], at == 1))?;
+        let pair = TurnOrder::new(turn).both(|at| timed(tester, loads[at], at == 1, run))?;
         if let [Some(router), Some(wire)] = pair {
             pairs.push([router, wire]);
         }
@@ -114,12 +130,17 @@ pub fn corrected(cost: FrameCost, program: Option<&ExitProgram>) -> FrameCost {
 }
 
 /// One trial at this load, through the router or through a wire.
-fn timed(tester: &mut Tester<'_>, load: Rate, is_wire: bool) -> Result<Option<Timed>, TesterError> {
+fn timed(
+    tester: &mut Tester<'_>,
+    load: Rate,
+    is_wire: bool,
+    run: RunTrial,
+) -> Result<Option<Timed>, TesterError> {
     if is_wire && !tester.lay_wire()? {
         return Ok(None);
     }
     let before = runs(tester)?;
-    let trial = trial::run_overload(tester, &Offer::new(load.min(SENDER_MAX), TIME));
+    let trial = run(tester, &Offer::new(load.min(SENDER_MAX), TIME));
     tester.wire = None;
     let (trial, after) = (trial?, runs(tester)?);
     Ok(each(before, after).map(|ns| (trial, ns)))
