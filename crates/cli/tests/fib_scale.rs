@@ -1,7 +1,7 @@
 //! `mpps fib-scale`, as typed, on a bed of its own: points are what they say, in record, text and plot, and
 //! nothing is left behind.
 
-use crate::program::{Ended, Scratch, assert_gone, mpps, privileged, run};
+use crate::program::{Ended, Scratch, assert_gone, has, mpps, privileged, run};
 use serde_json::Value;
 
 /// 1024 addresses in three routes; others that are never loaded.
@@ -78,7 +78,7 @@ fn each_point_has_its_routes_and_destinations() {
     let run = Run::new("fib-scale", &[&words[..], &SEARCH].concat());
     let points = run.of_kind("point");
     let series: Vec<&Value> = points.iter().map(|point| &point["series"]).collect();
-    assert_eq!(series, ["routes", "destinations"]);
+    assert_eq!(series, ["destinations", "routes"]);
     let there: Vec<_> = points.iter().map(|point| counts(point)).collect();
     // Martians and the default route are not loaded; there are no more than 1024 addresses in the three.
     assert_eq!(there[0][..3], [Some(3), Some(2000), Some(3)]);
@@ -88,6 +88,14 @@ fn each_point_has_its_routes_and_destinations() {
     assert_eq!(there[1], there[0]);
     let fib = &points[0]["routes"]["fib_octets"];
     assert!(fib.as_u64().is_some_and(|octets| octets > 0), "{fib}");
+    let loads: Vec<_> = points
+        .iter()
+        .map(|point| at_one_load(&run, point))
+        .collect();
+    // The first point with a rate sets the load of all later ones.
+    let first = loads.iter().flatten().next();
+    let known = loads.iter().skip_while(|load| load.is_none());
+    assert!(known.flatten().all(|load| Some(load) == first), "{loads:?}");
     for point in &points {
         overloaded(&run, point);
         // A flag of the search adds the search. It varies below what any machine forwards, so nothing here is the DUT's
@@ -119,10 +127,10 @@ fn overloaded(run: &Run, point: &Value) {
         assert!(phases.iter().any(|phase| phase == wanted), "{phases:?}");
     }
     let doubts = point["doubts"].as_array().expect("doubts");
-    let part = doubts
-        .iter()
-        .find(|doubt| doubt["name"] == "part-of-destinations");
-    assert_eq!(part, None);
+    for absent in ["part-of-destinations", "not-routed"] {
+        let raised = doubts.iter().find(|doubt| doubt["name"] == absent);
+        assert_eq!(raised, None);
+    }
     for interval in [&point["cost"]["router_ns"], &point["max_forwarding_fps"]] {
         let at = |name: &str| interval[name].as_f64();
         let (low, median, high) = (at("low"), at("median"), at("high"));
@@ -131,10 +139,45 @@ fn overloaded(run: &Run, point: &Value) {
     }
 }
 
+/// Trials of router and wire in turns, all at the load of the point, which is returned; they are of no other kind.
+fn at_one_load(run: &Run, point: &Value) -> Option<u64> {
+    let at_load = &point["at_load"];
+    if at_load.is_null() {
+        assert!(point["max_forwarding_fps"].is_null(), "{point}");
+        return None;
+    }
+    let load = at_load["load_fps"].as_u64().expect("a load");
+    let numbers = at_load["trials"].as_array().expect("trials");
+    let places = ["fixed", "wire", "wire", "fixed"].iter().cycle();
+    assert!(!numbers.is_empty(), "{point}");
+    for (number, place) in numbers.iter().zip(places) {
+        let trials = run.of_kind("trial");
+        let trial = trials.iter().find(|trial| trial["trial"] == *number);
+        let trial = trial.expect("a trial");
+        assert_eq!(trial["phase"], *place, "{trial}");
+        assert_eq!(trial["offered_fps"].as_f64(), Some(load as f64), "{trial}");
+    }
+    let result = &point["results"][0];
+    let others = [
+        &point["overload_trials"],
+        &result["overload_trials"],
+        &result["search_trials"],
+    ];
+    let mut others = others.into_iter().filter_map(Value::as_array).flatten();
+    assert!(others.all(|number| !numbers.contains(number)), "{point}");
+    // Either a cost of a few pairs, or a reason.
+    let (cost, why) = (&at_load["cost"], &at_load["why"]);
+    assert_ne!(cost.is_null(), why.is_null(), "{at_load}");
+    let pairs = at_load["pairs"].as_u64().expect("pairs");
+    assert_eq!(pairs >= 3, !cost.is_null(), "{at_load}");
+    Some(load)
+}
+
 fn text_and_plot(run: &Run, points: &[&Value]) {
     for wanted in [
         "by 64 next hops, destinations drawn per-prefix, seed 1",
-        "Router ns: the cost of a frame for the router at overload",
+        "The cost of a frame for the router, ns (",
+        "The maximum forwarding rate\n",
         "fewer destinations than asked for",
         ", mpps ",
     ] {
@@ -145,9 +188,12 @@ fn text_and_plot(run: &Run, points: &[&Value]) {
         );
     }
     let plot = std::fs::read_to_string(run.scratch.path("plot.svg")).expect("a plot");
-    // Each point in both panels.
+    // Each point in each panel.
     let titles = plot.matches("<title>").count();
-    assert_eq!(titles, 2 * points.len(), "{plot}");
+    let panels = if plot.contains("at one load") { 3 } else { 2 };
+    assert_eq!(titles, panels * points.len(), "{plot}");
+    let has_load = points.iter().any(|point| !point["at_load"].is_null());
+    assert_eq!(panels == 3, has_load, "{plot}");
     let begun = run.of_kind("run")[0]["begun_utc"].as_str().expect("a date");
     for wanted in ["Linux ", "ypervisor", begun, ", mpps ", "Bars: "] {
         assert!(plot.contains(wanted), "{wanted}: {plot}");
@@ -177,15 +223,15 @@ fn a_point_replays_changes_of_its_own_routes() {
     let points = run.of_kind("point");
     let there: Vec<_> = points.iter().map(|point| counts(point)).collect();
     // Without a route nothing changes. No frame goes to the one that is withdrawn.
-    assert_eq!(there[0], [Some(0), Some(1), None, None, None]);
-    overloaded(&run, points[0]);
+    assert_eq!(there[1], [Some(0), Some(1), None, None, None]);
+    overloaded(&run, points[1]);
     let own = "0 routes: the one destination is the tester's own address";
     assert!(run.ended.stdout.contains(own), "{:?}", run.ended);
-    assert_eq!(there[1][2..4], [Some(3), Some(1)]);
-    let drawn = &points[1]["traffic"]["destinations"];
+    assert_eq!(there[0][2..4], [Some(3), Some(1)]);
+    let drawn = &points[0]["traffic"]["destinations"];
     assert_eq!(drawn["prefixes"], 2, "{drawn}");
     let changed = |point: &Value| !point["traffic"]["route_changes"].is_null();
-    assert!(!changed(points[0]) && changed(points[1]), "{points:#?}");
+    assert!(changed(points[0]) && !changed(points[1]), "{points:#?}");
     let made = &run.of_kind("end")[0]["route_changes"];
     assert!(
         made["replaced"].as_u64().is_some_and(|made| made > 0),
@@ -193,6 +239,26 @@ fn a_point_replays_changes_of_its_own_routes() {
     );
     let counted = run.ended.stderr.contains("routes after the changes: ");
     assert!(counted, "{:?}", run.ended);
+}
+
+#[test]
+fn rules_raise_the_cost_at_one_load() {
+    if !privileged() || !has("nft") {
+        return;
+    }
+    let router_ns = |name, words: &[&str]| {
+        let point = ["--coupled", "--routes", "2"];
+        let run = Run::new(name, &[&point, words, &SEARCH].concat());
+        let points = run.of_kind("point");
+        at_one_load(&run, points[0]);
+        points[0]["at_load"]["cost"]["router_ns"]["median"].as_f64()
+    };
+    let plain = router_ns("fib-scale-plain", &[]);
+    let rules = router_ns("fib-scale-rules", &["--filters", "200"]);
+    // On a disturbed machine too few pairs may count.
+    if let Some((plain, rules)) = plain.zip(rules) {
+        assert!(rules > plain, "{plain} ns, with rules {rules} ns");
+    }
 }
 
 #[test]

@@ -25,6 +25,12 @@ impl Deadline {
         Self(self.0.map(|end| end.saturating_sub(by.as_nanos())))
     }
 
+    /// So much later.
+    #[must_use]
+    pub fn later(self, by: Span) -> Self {
+        Self(self.0.map(|end| end.saturating_add(by.as_nanos())))
+    }
+
     /// Whether at least half of something so long fits in before it.
     #[must_use]
     pub fn leaves(self, time: Span) -> bool {

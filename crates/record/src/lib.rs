@@ -100,7 +100,7 @@ pub use other::Other;
 pub use plan::{
     Destinations, FixedLoads, Goal, MeasuredSettings, Part, Plan, Routes, Scale, Search, Traffic,
 };
-pub use point::PointLine;
+pub use point::{AtLoad, PointLine};
 pub use problem::{Lines, Problem, ReadError, What};
 pub use profile::{
     CostModel, CpuEvidence, Drops, Evidence, FoldedStack, FunctionCost, Hardware, Looking,

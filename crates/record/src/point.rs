@@ -35,6 +35,10 @@ pub struct PointLine {
     /// Numbers of the trials at overload, through the router and through a wire in its place.
     #[serde(default)]
     pub overload_trials: Vec<u32>,
+    /// The same at one load for all points of a frame size. Missing: no point of it had a maximum forwarding rate so far, or the
+    /// record is older.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_load: Option<AtLoad>,
     /// What to doubt.
     #[serde(default)]
     pub doubts: Vec<Doubt>,
@@ -45,7 +49,31 @@ pub struct PointLine {
     pub other: Other,
 }
 
+/// What a frame costs at a load that all points of a frame size have.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AtLoad {
+    /// The load, over all directions: a share of the maximum forwarding rate of the first point that has one.
+    pub load_fps: u64,
+    /// What a frame costs there; null: `why` says why.
+    pub cost: Option<FrameCost>,
+    /// Pairs of trials that count, of the router and of a wire in its place.
+    pub pairs: u32,
+    /// How far apart the CPUs were in them, ns.
+    pub cpu_distance_ns: Option<f64>,
+    /// Numbers of all trials at this load, in the order of the turns.
+    pub trials: Vec<u32>,
+    /// Why the cost is unknown.
+    pub why: Option<String>,
+}
+
 impl PointLine {
+    /// What a frame costs at the load that all points have.
+    #[must_use]
+    pub fn cost_at_load(&self) -> Option<FrameCost> {
+        self.at_load.as_ref()?.cost
+    }
+
     /// The load at which the DUT forwarded most.
     #[must_use]
     pub fn load_of_maximum(&self) -> Option<&LoadAboveRate> {

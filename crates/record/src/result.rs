@@ -247,7 +247,7 @@ impl Interval<f64> {
     }
 }
 
-/// What a frame costs the DUT's CPU at overload.
+/// What a frame costs the DUT's CPU: at overload, if nothing else is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrameCost {

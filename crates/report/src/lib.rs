@@ -54,7 +54,7 @@ pub mod verdict;
 pub mod watched;
 
 pub use csv::csv;
-pub use kind::{Answered, Described, Shown, if_slower, picture, scale_sentence, unanswered};
+pub use kind::{Answered, Described, Shown, if_slower, picture, scale_sentences, unanswered};
 pub use machine::{machine_line, quoted};
 pub use markdown::markdown;
 pub use metrics::openmetrics;

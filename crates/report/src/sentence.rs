@@ -176,6 +176,22 @@ fn cost_of_a_frame(result: &ResultLine, cost: &FrameCost) -> String {
     )
 }
 
+/// The load that all points of a frame size have: `197k frames/s`; of several sizes each.
+#[must_use]
+pub fn at_loads<'a>(points: impl IntoIterator<Item = &'a PointLine>) -> String {
+    let mut loads = Vec::new();
+    for load in points
+        .into_iter()
+        .filter_map(|point| point.at_load.as_ref())
+    {
+        let load = number::short_count(load.load_fps) + " frames/s";
+        if !loads.contains(&load) {
+            loads.push(load);
+        }
+    }
+    loads.join(" or ")
+}
+
 /// `1 000 routes, 256 destinations`.
 #[must_use]
 pub fn table_size(point: &PointLine) -> String {

@@ -346,7 +346,10 @@ fn measured_runs() -> Shown {
         page: page(sources.into()),
         wanted: &[
             ("plot Cost of a frame at overload", "2"),
-            ("plot Cost of a frame by routes and destinations", "9"),
+            (
+                "plot Cost of a frame at overload by routes and destinations",
+                "9",
+            ),
             ("plot Latency by percentile", "4"),
         ],
     }

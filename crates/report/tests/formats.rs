@@ -1,7 +1,7 @@
 //! Markdown, CSV, OpenMetrics and plots of good and hostile records, read back by strict parsers.
 
 use crate::support::{campaign, csv, curve, faults, file, golden, lines, page, source, spoilt};
-use mpps_record::{CurveLine, PointLine, Run};
+use mpps_record::{AtLoad, CurveLine, PointLine, Run};
 use mpps_report::{Gathered, markdown, openmetrics, picture};
 use std::collections::HashSet;
 use std::io::Write;
@@ -407,6 +407,22 @@ fn a_fib_scale_plot_says_what_each_point_is() {
             "{wanted}: {text}"
         );
     }
+    // A load that all points have is a chart of its own.
+    let cost = points[0].cost;
+    for point in &mut points {
+        point.at_load = Some(AtLoad {
+            load_fps: 197_312,
+            cost: cost.filter(|_| point.cost.is_some()),
+            pairs: 6,
+            ..AtLoad::default()
+        });
+    }
+    let text = picture(&points, &all.runs[1].1, &["routes"]);
+    assert_eq!(text.matches("<title>").count(), 3 * points.len(), "{text}");
+    assert_eq!(text.matches("class=\"mark bound\"").count(), 2, "no bound");
+    assert!(text.contains("At 197k frames/s, the same for all points. Bars: 95 % interval"));
+    let at_load = format!("{found:.0} ns a frame (");
+    assert!(text.matches(&at_load).count() >= 2 * 3, "{text}");
     let empty = picture(&Vec::<PointLine>::new(), &Run::default(), &["none"]);
     assert!(
         !empty.contains("NaN") && !empty.contains("hollow"),

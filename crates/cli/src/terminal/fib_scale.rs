@@ -1,4 +1,4 @@
-//! The points of `mpps fib-scale`: a row each, and under them what nobody should overlook.
+//! The points of `mpps fib-scale`: a row each for the cost and for the rate, and under them what nobody should overlook.
 
 mod row;
 mod title;
@@ -14,11 +14,12 @@ use crate::expectation;
 use crate::outcome::{Outcome, View, worst};
 use crate::words::closeness;
 use anyhow::Result;
-use mpps_record::{LimitedBy, PointLine, Run, RunLine};
+use mpps_record::{Interval, LimitedBy, PointLine, Run, RunLine};
 use mpps_report::headline::forwarding_range;
 use mpps_report::headline::short_without_loss;
 use mpps_report::interval::{interval_name, rounds_of_points};
 use mpps_report::number;
+use mpps_report::sentence::at_loads;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -29,14 +30,8 @@ pub fn fib_scale(rows: &[ScaleRow<'_>], run: Option<&RunLine>) -> String {
     if let Some((scale, run)) = run.and_then(|run| Some((run.plan.scale.as_ref()?, run))) {
         text.insert_str(0, &format!("{}\n", scale_title(&scale.table, scale, run)));
     }
-    let interval = interval_name(rounds_of_points(rows.iter().map(|row| row.point)));
-    text.push_str(
-        "Router ns: the cost of a frame for the router at overload, with its interval.\n",
-    );
-    let bed = bed_line(rows);
-    if !bed.is_empty() {
-        let _ = writeln!(text, "{bed}");
-    }
+    text += &costs(rows);
+    text.push_str("\nThe maximum forwarding rate\n");
     let search = run.and_then(|run| run.plan.search.as_ref());
     if let Some(search) = search {
         let _ = writeln!(
@@ -46,14 +41,54 @@ pub fn fib_scale(rows: &[ScaleRow<'_>], run: Option<&RunLine>) -> String {
             closeness(search)
         );
     }
-    let mut head = format!(
-        "series;frame;routes;destinations;router ns;{interval};max frames/s;busy;limited by"
-    );
+    let mut head = "series;frame;routes;destinations;max frames/s;busy;limited by".to_owned();
     if search.is_some() || rows.iter().any(|row| row.result.is_some()) {
         head += ";without loss;limited by";
     }
     let cells = std::iter::once(names(&head)).chain(rows.iter().map(row));
-    text + &format!("\n{}\n{}", columns(cells, &[0, 1]), remarks(rows))
+    text + &format!("{}\n{}", columns(cells, &[0, 1]), remarks(rows))
+}
+
+/// What a frame costs at each point, in 80 columns where all points have one frame size.
+fn costs(rows: &[ScaleRow<'_>]) -> String {
+    let points = rows.chunk_by(|one, other| std::ptr::eq(one.point, other.point));
+    let points: Vec<&ScaleRow<'_>> = points.filter_map(<[_]>::first).collect();
+    let all = || points.iter().map(|row| row.point);
+    let pairs = all().filter_map(|point| Some(point.at_load.as_ref()?.pairs as usize));
+    let interval = interval_name(rounds_of_points(all()).chain(pairs));
+    let mut text = format!("The cost of a frame for the router, ns ({interval})\n");
+    let loads = at_loads(all());
+    if !loads.is_empty() {
+        let _ = writeln!(text, "At one load: {loads}, the same for all points.");
+    }
+    let bed = bed_line(rows);
+    if !bed.is_empty() {
+        let _ = writeln!(text, "{bed}");
+    }
+    let first = all().next().map(|point| &point.frame);
+    let is_one = all().all(|point| Some(&point.frame) == first);
+    let shown = |mut cells: Vec<String>| {
+        cells.truncate(if loads.is_empty() { 5 } else { 6 });
+        if is_one {
+            cells.remove(1);
+        }
+        cells
+    };
+    let cells = points.iter().map(|row| {
+        let mut cells = place(row, row.point.frame.as_deref().unwrap_or("-"));
+        cells.push(between(row.router_ns()));
+        cells.push(between(row.point.cost_at_load().map(|cost| cost.router_ns)));
+        cells
+    });
+    let head = names("series;frame;routes;destinations;at overload;at one load");
+    let cells = std::iter::once(head).chain(cells).map(shown);
+    text + &columns(cells, if is_one { &[0] } else { &[0, 1] })
+}
+
+/// `972 (938 to 1008)`.
+fn between(ns: Option<Interval<f64>>) -> String {
+    let words = |ns: Interval<f64>| format!("{:.0} ({:.0} to {:.0})", ns.median, ns.low, ns.high);
+    ns.map_or_else(|| "-".to_owned(), words)
 }
 
 /// What a reader of the rows must not overlook.
@@ -87,14 +122,21 @@ fn remarks(rows: &[ScaleRow<'_>]) -> String {
         };
         let _ = writeln!(text, "{}: {why}", row.place());
     }
+    for row in rows {
+        let at_load = row.point.at_load.as_ref();
+        if let Some(why) = at_load.and_then(|at| at.why.as_ref()) {
+            let _ = writeln!(text, "{}: no cost at one load: {why}", row.place());
+        }
+    }
     text
 }
 
 /// The doubts: at how many points, and what was seen at the first of them.
 pub fn scale_doubts(rows: &[ScaleRow<'_>], verbose: bool) -> String {
+    let doubts: Vec<_> = rows.iter().map(ScaleRow::doubts).collect();
     let doubted = Doubted {
-        subjects: (rows.iter())
-            .map(|row| (row.place().into(), row.doubts()))
+        subjects: (rows.iter().zip(&doubts))
+            .map(|(row, doubts)| (row.place().into(), &doubts[..]))
             .collect(),
         noun: "points",
         named_max: 1,
@@ -103,20 +145,24 @@ pub fn scale_doubts(rows: &[ScaleRow<'_>], verbose: bool) -> String {
     doubted.lines(verbose)
 }
 
-fn row(row: &ScaleRow<'_>) -> Vec<String> {
-    let dash = || "-".to_owned();
-    let ns = row.router_ns();
-    let mut cells = vec![
+/// Where a row is: its first four cells.
+fn place(row: &ScaleRow<'_>, subject: &str) -> Vec<String> {
+    vec![
         row.point.series.clone(),
-        row.subject().to_owned(),
+        subject.to_owned(),
         grouped(row.routes()),
         grouped(row.destinations()),
-        ns.map_or_else(dash, |ns| format!("{:.0}", ns.median)),
-        ns.map_or_else(dash, |ns| format!("{:.0} to {:.0}", ns.low, ns.high)),
+    ]
+}
+
+fn row(row: &ScaleRow<'_>) -> Vec<String> {
+    let dash = || "-".to_owned();
+    let mut cells = place(row, row.subject());
+    cells.extend([
         maximum(row).unwrap_or_else(dash),
         row.busy().map_or_else(dash, number::busy),
         row.limited_by().to_owned(),
-    ];
+    ]);
     if let Some(result) = &row.result {
         cells.push(short_without_loss(result));
         let limit = result.limited_by.as_ref();
@@ -149,7 +195,7 @@ impl Outcome for Vec<PointLine> {
 
     fn shown(&self, run: &Run, view: &View<'_>) -> String {
         let (begin, rows) = (run.begin.as_ref(), ScaleRow::each(self));
-        let told = mpps_report::scale_sentence(self);
+        let told = mpps_report::scale_sentences(self).join("\n");
         let text = fib_scale(&rows, begin) + &scale_doubts(&rows, view.verbose);
         format!("{told}\n\n{text}{}", view.foot(begin))
     }

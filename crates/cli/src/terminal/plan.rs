@@ -6,6 +6,7 @@ use crate::plan::{DESTINATIONS, DestinationPlan};
 use crate::record::{CHOSEN_ON_BED, Job};
 use crate::words;
 use mpps_lab::bed::BedPlan;
+use mpps_lab::jobs::turns::FIXED_SHARE;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_method::mlr::TRIALS_MAX;
 use mpps_method::{LinkSpeed, Span};
@@ -189,8 +190,13 @@ pub fn counts(routes: &[u64], destinations: Option<&[u64]>, table: &DestinationP
     };
     let destinations = destinations.map_or("as many as routes".to_owned(), listed);
     let changes = table.route_changes.as_ref().map(changes);
+    let share = format!(
+        "{:.0} % of what the first point forwards, for the cost of a frame at all points",
+        100.0 * FIXED_SHARE
+    );
     row("routes", listed(routes))
         + &row("destinations", destinations)
+        + &row("one load", share)
         + &changes.unwrap_or_default()
 }
 

@@ -13,7 +13,7 @@ use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use crate::words::rule;
 use anyhow::{Result, ensure};
-use mpps_lab::jobs::fib_scale::{self, Point, ScalePlan, points};
+use mpps_lab::jobs::fib_scale::{self, AT_LOAD_TIME, Point, ScalePlan, points};
 use mpps_lab::routes::Origin;
 use mpps_lab::traffic::Traffic;
 use mpps_method::destinations::{DESTINATIONS_MAX, Draw};
@@ -42,6 +42,7 @@ pub fn cell(args: &FibScaleArgs, _typed: &[OsString]) -> Result<CellPlan> {
     let scale = &plan.offer.scale;
     let search = scale.throughput.budget.filter(|_| scale.search);
     let each = search.unwrap_or(OVERLOAD);
+    let each = each.plus(AT_LOAD_TIME);
     Ok(cell_of(&plan, each.times(plan.offer.points.len() as u64)))
 }
 
@@ -228,8 +229,8 @@ mod tests {
         assert_eq!(networks.scale.draw, Draw::PerAddress);
         let points = networks.points_of(256);
         let routes: Vec<usize> = points.iter().map(|point| point.routes).collect();
-        assert_eq!(routes[..5], [0, 1, 10, 100, 256]);
-        assert_eq!(routes[5..], [256; 8]);
+        assert_eq!(routes[..8], [256; 8]);
+        assert_eq!(routes[8..], [256, 100, 10, 1, 0]);
         let named = plan("--networks 256 --draw sequential").expect("a plan");
         assert_eq!(named.scale.draw, Draw::Sequential);
     }
@@ -253,7 +254,7 @@ mod tests {
             .iter()
             .map(|point| (point.routes, point.destinations))
             .collect();
-        assert_eq!(counts, [(10, 10), (500, 500)]);
+        assert_eq!(counts, [(500, 500), (10, 10)]);
     }
 
     #[test]
@@ -289,10 +290,11 @@ mod tests {
         let counts = plan("--routes 0,1k,full --destinations 1,1M").expect("a plan");
         assert_eq!(
             counts.more(),
-            "routes       0, 1 000, full\ndestinations 1, 1 000 000\n"
+            "routes       0, 1 000, full\ndestinations 1, 1 000 000\n\
+             one load     40 % of what the first point forwards, for the cost of a frame at all points\n"
         );
         let coupled = plan("--coupled --table rib --draw zipf:1").expect("a plan");
-        assert!(coupled.more().ends_with("destinations as many as routes\n"));
+        assert!(coupled.more().contains("destinations as many as routes\n"));
         let words = words::job(&coupled.job(), None, false);
         assert!(
             words.contains("\ntable        rib\nnext hops    64\ndraw         zipf:1\n"),

@@ -1,8 +1,10 @@
-//! What routes and destinations cost: overload at one point after the other, each with so many routes in the DUT and
-//! so many destinations drawn from them; where asked for, the throughput job too.
+//! What routes and destinations cost: one point after the other, each with so many routes in the DUT and so many
+//! destinations drawn from them; where asked for, the throughput job too.
 //!
-//! The figure of a point is what a frame costs the router at overload, without the bed's part. The router's CPU is full at
-//! all points, and the load is each point's own. Before it is measured, every destination has had its frame.
+//! The figures of a point are what a frame costs the router, without the bed's part: at overload, and at one load for all
+//! points of a frame size (`at_load.rs`). At overload the router's CPU is full, and the load is each point's own. Before a
+//! point is measured, every destination has had its frame. Points are measured from the most routes and destinations down,
+//! because the slowest one sets a load that the others carry.
 //!
 //! Route changes, where asked for, are at each point those of its own routes: a change of another prefix would add a
 //! route. After the point its routes are counted back and cleared.
@@ -10,11 +12,15 @@
 //! Routes are samples of one table with one seed, so a smaller one is part of a larger. A rate with a table
 //! and few destinations is no measurement of the table: every point says both, as counted and as drawn.
 
+mod at_load;
+
+pub use at_load::AT_LOAD_TIME;
+
 use super::sizes::each_size;
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, ResultObserver, Trials, keep};
 use crate::bed::Bed;
-use crate::clock::Deadline;
+use crate::clock::{Deadline, monotonic_ns};
 use crate::destinations::{Destinations, DrawPlan};
 use crate::doubt::{overload_doubts, overload_limit};
 use crate::fib::{CountedBack, Loaded};
@@ -24,6 +30,7 @@ use crate::search::measurer::Measurer;
 use crate::search::saturation::{self, Saturated};
 use crate::tester::Tester;
 use crate::trial;
+use at_load::Loads;
 use mpps_method::destinations::Draw;
 use mpps_method::{FrameSpec, Rate, Span};
 use mpps_record::PointLine;
@@ -64,11 +71,14 @@ pub struct Point {
     pub destinations: u64,
 }
 
-/// The points to measure: each count of routes with the most destinations, then each count of destinations
-/// with the most routes; coupled, as many destinations as routes. `table` prefixes are all there are. The point
+/// The points to measure, from the most down: each count of destinations with the most routes, then each count of routes
+/// with the most destinations; coupled, as many destinations as routes. `table` prefixes are all there are. The point
 /// with the most of both stands in both series: how far apart its two results are is how far the machine drifted.
 #[must_use]
 pub fn points(routes: &[usize], destinations: &[u64], coupled: bool, table: usize) -> Vec<Point> {
+    let (mut routes, mut destinations) = (routes.to_vec(), destinations.to_vec());
+    routes.sort_unstable_by(|one, other| other.cmp(one));
+    destinations.sort_unstable_by(|one, other| other.cmp(one));
     let mut points: Vec<Point> = Vec::new();
     let mut add = |series, routes: usize, destinations: u64| {
         let point = Point {
@@ -81,19 +91,20 @@ pub fn points(routes: &[usize], destinations: &[u64], coupled: bool, table: usiz
         }
     };
     if coupled {
-        for &routes in routes {
+        for routes in routes {
             let routes = routes.min(table);
             add(Series::Coupled, routes, routes as u64);
         }
         return points;
     }
-    let most_routes = routes.iter().copied().max().unwrap_or(table);
-    let most_destinations = destinations.iter().copied().max().unwrap_or(1);
-    for &routes in routes {
-        add(Series::Routes, routes, most_destinations);
-    }
-    for &destinations in destinations {
+    let most_routes = routes.first().copied().unwrap_or(table);
+    let most_destinations = destinations.first().copied().unwrap_or(1);
+    // The most routes stay from one series to the other.
+    for destinations in destinations {
         add(Series::Destinations, most_routes, destinations);
+    }
+    for routes in routes {
+        add(Series::Routes, routes, most_destinations);
     }
     points
 }
@@ -185,28 +196,31 @@ pub(super) struct Scale<'a> {
     bed: &'a Bed,
     plan: &'a ScalePlan,
     there: Option<(usize, Loaded, Table)>,
+    loads: Loads,
 }
 
 impl<'a> Scale<'a> {
     /// On this bed, without a route yet.
-    pub(super) const fn new(bed: &'a Bed, plan: &'a ScalePlan) -> Self {
+    pub(super) fn new(bed: &'a Bed, plan: &'a ScalePlan) -> Self {
         Self {
             bed,
             plan,
             there: None,
+            loads: Loads::default(),
         }
     }
 
     /// Each frame size at the point prepared last; the error that the last of them ended with.
     fn measure_sizes(
-        &self,
+        &mut self,
         prepared: &Prepared,
         observer: &mut dyn ScaleObserver,
     ) -> Result<(), JobError> {
         let sizes = &prepared.plan.sizes;
         let kept = each_size(sizes, None, observer, |frames, trials| {
-            let measured = self.measure(prepared, frames, trials);
-            measured.map_or_else(|error| (None, Some(error)), |line| (Some(line), None))
+            let mut line = None;
+            let error = self.measure(prepared, frames, &mut line, trials).err();
+            (line, error)
         });
         kept.map_or(Ok(()), Err)
     }
@@ -235,13 +249,14 @@ impl<'a> Scale<'a> {
         })
     }
 
-    /// Measures the point prepared last with one frame size of its plan.
+    /// Measures the point prepared last with one frame size of its plan. The line has what was measured before an error.
     fn measure(
-        &self,
+        &mut self,
         prepared: &Prepared,
         frames: &FrameSpec,
+        line: &mut Option<PointLine>,
         trials: &mut Trials<'_>,
-    ) -> Result<PointLine, JobError> {
+    ) -> Result<(), JobError> {
         let plan = &prepared.plan;
         // The first frames take as long as there are destinations: they are no part of the budget.
         let deadline = Cell::new(Deadline::NEVER);
@@ -253,21 +268,31 @@ impl<'a> Scale<'a> {
         let (mut tester, saturated) =
             throughput::saturate(self.bed, plan, frames, first_frames, trials)?;
         let saturated = saturation::time_exit(&mut tester, saturated)?;
-        let mut line = point_line(prepared, frames, &saturated);
-        line.doubts = line::doubts(&overload_doubts(&tester.surroundings()));
-        let mut searched = None;
+        let cpus_shared = self.bed.plan().cpus.shared();
+        let limit = |searched| {
+            let limit = overload_limit(cpus_shared, &saturated, searched).map(line::limited_by);
+            Some(limit.map_or("-".to_owned(), String::from))
+        };
+        let line = line.insert(PointLine {
+            limited_by: limit(None),
+            overload_trials: trials.numbers_by_phase().overload_trials.clone(),
+            doubts: line::doubts(&overload_doubts(&tester.surroundings())),
+            ..point_line(prepared, frames, &saturated)
+        });
+        let begun_ns = monotonic_ns();
+        if let Some(load) = self.loads.of(frames, &saturated) {
+            at_load::measure(&mut tester, load, line, trials)?;
+        }
         if self.plan.search {
             tester.warm_up = plan.warm_up;
-            let (deadline, told) = (deadline.get(), saturated.clone());
+            // A search's budget is for overload and search.
+            let at_load = Span::from_nanos(monotonic_ns() - begun_ns);
+            let (deadline, told) = (deadline.get().later(at_load), saturated.clone());
             let findings = throughput::find(&mut tester, plan, told, deadline, trials)?;
-            searched = findings.first().and_then(|finding| finding.limited_by);
+            line.limited_by = limit(findings.first().and_then(|finding| finding.limited_by));
             line.results = throughput::result_lines(&findings, plan, trials);
         }
-        let cpus_shared = self.bed.plan().cpus.shared();
-        let limit = overload_limit(cpus_shared, &saturated, searched).map(line::limited_by);
-        line.limited_by = Some(limit.map_or("-".to_owned(), String::from));
-        line.overload_trials = trials.numbers_by_phase().overload_trials.clone();
-        Ok(line)
+        Ok(())
     }
 
     /// Compares the routes of a point with its changes, where there were any, and takes them out of the DUT.
@@ -383,11 +408,11 @@ mod tests {
         assert_eq!(
             of(&points(&[0, 10, usize::MAX], &[1, 100], false, 50)),
             [
-                ("routes", 0, 100),
-                ("routes", 10, 100),
-                ("routes", 50, 100),
-                ("destinations", 50, 1),
                 ("destinations", 50, 100),
+                ("destinations", 50, 1),
+                ("routes", 50, 100),
+                ("routes", 10, 100),
+                ("routes", 0, 100),
             ]
         );
     }
@@ -396,7 +421,7 @@ mod tests {
     fn coupled_both_change() {
         assert_eq!(
             of(&points(&[0, 10, usize::MAX], &[], true, 50)),
-            [("coupled", 0, 1), ("coupled", 10, 10), ("coupled", 50, 50)]
+            [("coupled", 50, 50), ("coupled", 10, 10), ("coupled", 0, 1)]
         );
         // Beyond the table there is one point.
         assert_eq!(points(&[50, 60, 70], &[], true, 50).len(), 1);

@@ -14,7 +14,7 @@ use mpps_method::{Rate, Span};
 /// The fixed load, of what the slowest forwards at most. A restless machine slows a DUT by half for seconds. At 70 % the CPU
 /// was full in 287 of 573 pairs there. At 40 % it would be in 13, computed from the cost of a frame in these trials
 /// (`bench/runs/2026-11-28-xeon-vm-2cpu/compare-aa`).
-const FIXED_SHARE: f64 = 0.4;
+pub const FIXED_SHARE: f64 = 0.4;
 
 /// Rounds of turns, while there is time for one more that takes as long as the last one.
 #[derive(Debug)]

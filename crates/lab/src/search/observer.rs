@@ -94,6 +94,14 @@ impl<'a> Trials<'a> {
         &self.stands
     }
 
+    /// Runs trials on which nothing stands that these tell. Returns what came of it.
+    pub(crate) fn apart<T>(&mut self, run: impl FnOnce(&mut Trials<'_>) -> T) -> T {
+        let mut apart = Trials::after(self.last_number, &mut *self.observer);
+        let done = run(&mut apart);
+        self.last_number = apart.last_number;
+        done
+    }
+
     /// The next trials are of this variant of the DUT.
     pub(crate) fn turn_of(&mut self, variant: &str) {
         self.observer.turn_begins(variant);
@@ -168,5 +176,24 @@ mod tests {
         assert_eq!(stands.overload_trials, [8]);
         assert_eq!(stands.search_trials, [9, 10]);
         assert_eq!(stands.gate_trials, [11]);
+    }
+
+    #[test]
+    fn trials_apart_are_numbered_and_no_evidence() {
+        let (mut nobody, frames) = (Nobody, FrameSpec::parse_list("64").expect("a size"));
+        let mut trials = Trials::new(&mut nobody);
+        let offer = Offer::new(Rate::from_fps(1e6), Span::from_millis(1));
+        let judged = |trials: &mut Trials<'_>| {
+            let (rules, trial) = Default::default();
+            let judged = trials.judged(Phase::Wire, &frames[0], offer, &rules, trial);
+            judged.expect("an observer that takes all").number
+        };
+        let numbers = [
+            judged(&mut trials),
+            trials.apart(judged),
+            judged(&mut trials),
+        ];
+        assert_eq!(numbers, [8, 9, 10]);
+        assert_eq!(trials.numbers_by_phase().overload_trials, [8, 10]);
     }
 }

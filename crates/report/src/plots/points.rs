@@ -5,7 +5,8 @@ use crate::chart::{Axis, Chart, Kind, Point, Series};
 use crate::interval::{interval_name, rounds_of_points};
 use crate::number;
 use crate::scale::Scale;
-use mpps_record::{Interval, PointLine};
+use crate::sentence::at_loads;
+use mpps_record::{FrameCost, Interval, PointLine};
 
 /// What changes in a series, and its name.
 const SERIES: [(&str, &str); 3] = [
@@ -13,14 +14,49 @@ const SERIES: [(&str, &str); 3] = [
     ("destinations", "against destinations"),
     ("coupled", "against both, coupled"),
 ];
+/// What is drawn of a point; `None` where it is unknown.
+type Value = fn(&PointLine) -> Option<Interval<f64>>;
 const ZERO: Scale = Scale::Linear { from_zero: true };
 
-/// The router's part of a frame's cost.
+/// The router's part of a frame's cost at overload.
 #[must_use]
 pub fn scale_cost(points: &[PointLine]) -> Option<Chart> {
-    let y = Axis::new("router, CPU time for a frame", ZERO, number::cost);
-    let title = "Cost of a frame by routes and destinations";
-    drawn(points, title, y, |point| Some(point.cost?.router_ns))
+    let title = "Cost of a frame at overload by routes and destinations";
+    let note = own_load(points);
+    let cost: Value = |point| Some(point.cost?.router_ns);
+    drawn(
+        points,
+        (title, &note),
+        cost_axis(),
+        cost,
+        PointLine::is_bound,
+    )
+}
+
+/// The same at one load for all points; nothing of older records.
+#[must_use]
+pub fn scale_cost_at_load(points: &[PointLine]) -> Option<Chart> {
+    let loads = at_loads(points);
+    let pairs = points
+        .iter()
+        .filter_map(|point| Some(point.at_load.as_ref()?.pairs as usize));
+    let note = format!(
+        "At {loads}, the same for all points. Bars: {}.",
+        interval_name(pairs)
+    );
+    let title = "Cost of a frame at one load by routes and destinations";
+    let cost: Value = |point| Some(point.cost_at_load()?.router_ns);
+    let chart = drawn(points, (title, &note), cost_axis(), cost, |_| false);
+    chart.filter(|_| !loads.is_empty())
+}
+
+fn cost_axis() -> Axis {
+    Axis::new("router, CPU time for a frame", ZERO, number::cost)
+}
+
+fn own_load(points: &[PointLine]) -> String {
+    let bars = interval_name(rounds_of_points(points));
+    format!("Bars: {bars}. At a hollow mark the router was not at its limit.")
 }
 
 /// The maximum forwarding rate.
@@ -28,16 +64,17 @@ pub fn scale_cost(points: &[PointLine]) -> Option<Chart> {
 pub fn scale_rate(points: &[PointLine]) -> Option<Chart> {
     let y = rate_axis("maximum forwarding rate, frames/s", ZERO);
     let title = "Maximum forwarding rate by routes and destinations";
-    drawn(points, title, y, |point| {
-        point.max_forwarding_fps.map(Interval::from)
-    })
+    let note = own_load(points);
+    let rate: Value = |point| point.max_forwarding_fps.map(Interval::from);
+    drawn(points, (title, &note), y, rate, PointLine::is_bound)
 }
 
 fn drawn(
     points: &[PointLine],
-    title: &str,
+    (title, note): (&str, &str),
     y: Axis,
-    value: fn(&PointLine) -> Option<Interval<f64>>,
+    value: Value,
+    is_bound: fn(&PointLine) -> bool,
 ) -> Option<Chart> {
     let series = SERIES.into_iter().enumerate().map(|(style, (word, name))| {
         let of_series = points.iter().filter(|point| point.series == word);
@@ -47,7 +84,7 @@ fn drawn(
                 || Point::unknown(at),
                 |found| Point::new(at, found.median).between(found.low, found.high),
             );
-            drawn.bounding(point.is_bound()).told(words(point))
+            drawn.bounding(is_bound(point)).told(words(point))
         });
         let mut points: Vec<Point> = points.collect();
         points.sort_by(|one, other| one.x().total_cmp(&other.x()));
@@ -55,10 +92,7 @@ fn drawn(
     });
     Chart::new(
         title.to_owned(),
-        format!(
-            "Bars: {}. At a hollow mark the router was not at its limit. A cross: not measured.",
-            interval_name(rounds_of_points(points))
-        ),
+        format!("{note} A cross: not measured."),
         Axis::new("routes or destinations", Scale::Counts, number::short),
         y,
         series.collect(),
@@ -88,21 +122,22 @@ pub fn destinations(point: &PointLine) -> u64 {
 /// All that makes a point comparable.
 fn words(point: &PointLine) -> String {
     let drawn = point.traffic.destinations.as_ref();
-    let cost = point.cost.map_or("cost unknown".to_owned(), |cost| {
-        let [low, median, high] = [
-            cost.router_ns.low,
-            cost.router_ns.median,
-            cost.router_ns.high,
-        ]
-        .map(number::cost);
+    let between = |cost: FrameCost| {
+        let Interval { low, median, high } = cost.router_ns;
+        let [low, median, high] = [low, median, high].map(number::cost);
         format!("{median} a frame ({low} to {high})")
+    };
+    let cost = point.cost.map_or("cost unknown".to_owned(), between);
+    let at_load = point.cost_at_load();
+    let at_load = at_load.map_or_else(String::new, |cost| {
+        format!(", {} at {}", between(cost), at_loads([point]))
     });
     let rate = point.max_forwarding_fps;
     let rate = rate.map_or("not measured".to_owned(), |found| {
         format!("{} frames/s", number::rate(found.median as f64))
     });
     format!(
-        "{}, {} ({}): {cost}, {rate}, limited by {}",
+        "{}, {} ({}): {cost}, {rate}, limited by {}{at_load}",
         number::plural(routes(point) as usize, "route"),
         number::plural(destinations(point) as usize, "destination"),
         drawn.map_or("the tester's own address", |drawn| &drawn.draw),

@@ -51,10 +51,16 @@ impl<'a> ScaleRow<'a> {
         drawn.map_or(1, |destinations| destinations.distinct)
     }
 
-    /// What to doubt.
-    pub(super) fn doubts(&self) -> &[Doubt] {
+    /// What to doubt: of the search, and of what came before it.
+    pub(super) fn doubts(&self) -> Vec<Doubt> {
         let searched = self.result.as_ref();
-        searched.map_or(&self.point.doubts, |row| &row.doubts)
+        let mut doubts = searched.map_or_else(Vec::new, |row| row.doubts.clone());
+        for doubt in &self.point.doubts {
+            if doubts.iter().all(|known| known.name != doubt.name) {
+                doubts.push(doubt.clone());
+            }
+        }
+        doubts
     }
 
     /// What a frame costs the router, ns.
@@ -69,7 +75,8 @@ impl<'a> ScaleRow<'a> {
 
     /// Whether nothing is known of the point.
     pub fn is_empty(&self) -> bool {
-        self.point.cost.is_none() && self.point.max_forwarding_fps.is_none()
+        let costs = [self.point.cost, self.point.cost_at_load()];
+        costs.iter().all(Option::is_none) && self.point.max_forwarding_fps.is_none()
     }
 
     /// What limits the maximum forwarding rate.

@@ -3,7 +3,8 @@ use crate::terminal::fixture::doubt;
 use crate::terminal::report::tests::run;
 use mpps_lab::doubt::Weight;
 use mpps_record::{
-    Destinations, FrameCost, Interval, LoadAboveRate, Other, PointLine, Routes, Scale, Traffic,
+    AtLoad, Destinations, FrameCost, Interval, LoadAboveRate, Other, PointLine, Routes, Scale,
+    Traffic,
 };
 
 fn scale(next_hops: u32, search: bool) -> RunLine {
@@ -50,13 +51,22 @@ fn point(series: &str, asked_routes: u64, asked_destinations: u64) -> PointLine 
         at_little_more: None,
         limited_by: Some("-".to_owned()),
         overload_trials: Vec::new(),
+        at_load: None,
         doubts: Vec::new(),
         results: Vec::new(),
         other: Other::new(),
     }
 }
 
-/// A frame costs the router so much, and the bed 400 ns.
+fn cost_of(router_ns: f64) -> FrameCost {
+    FrameCost {
+        bed_ns: around(400.0),
+        router_ns: around(router_ns),
+        total_ns: around(router_ns + 400.0),
+    }
+}
+
+/// At overload a frame costs the router so much, and the bed 400 ns.
 fn measured(point: PointLine, router_ns: f64, busy: f64, limited_by: &str) -> PointLine {
     let shared = "tester and DUT share a CPU";
     let fps = (1e9 / (router_ns + 400.0)) as u64;
@@ -66,11 +76,7 @@ fn measured(point: PointLine, router_ns: f64, busy: f64, limited_by: &str) -> Po
         high: fps + 20,
     };
     PointLine {
-        cost: Some(FrameCost {
-            bed_ns: around(400.0),
-            router_ns: around(router_ns),
-            total_ns: around(router_ns + 400.0),
-        }),
+        cost: Some(cost_of(router_ns)),
         max_forwarding_fps: Some(forwarding_fps),
         at_most: Some(LoadAboveRate {
             offered_fps: forwarding_fps,
@@ -83,6 +89,15 @@ fn measured(point: PointLine, router_ns: f64, busy: f64, limited_by: &str) -> Po
             work_ns: None,
         }),
         limited_by: Some(limited_by.to_owned()),
+        overload_trials: (1..=16).collect(),
+        at_load: Some(AtLoad {
+            load_fps: 400_000,
+            cost: Some(cost_of(router_ns + 100.0)),
+            pairs: 6,
+            cpu_distance_ns: Some(90.0),
+            trials: (17..=28).collect(),
+            why: None,
+        }),
         doubts: vec![doubt("cpu-shared", Weight::Shifted(0), shared)],
         ..point
     }
@@ -102,7 +117,7 @@ fn each_point_states_cost_routes_and_destinations() {
     let text = fib_scale(&ScaleRow::each(&points()), Some(&scale(64, false)));
     for wanted in [
         "IPv4 routes of rib.bz2 by 64 next hops, destinations drawn per-prefix, seed 1\n",
-        "The bed's part, 400 ns a frame (400 to 400 over the points), is taken off.\n",
+        "The bed's part is taken off: 400 ns at overload (400 to 400), 400 ns at one load (400 to 400)\n",
         ">=: at 1 of 3 points the router was not at its limit",
         "1 000 routes, 1 destination: not measured: too few undisturbed windows",
         "fewer destinations than asked for",
@@ -116,14 +131,66 @@ fn each_point_states_cost_routes_and_destinations() {
         words.join(" ")
     };
     assert_eq!(
-        row(" 256 "),
-        "routes 64 1 000 256 600 590 to 620 1.000M 100 % DUT"
+        row(" 600 ("),
+        "routes 1 000 256 600 (590 to 620) 700 (690 to 720)"
     );
-    assert_eq!(
-        row(">= 1"),
-        "routes 64 0 1 200 190 to 220 >= 1.666M 80 % tester"
+    assert_eq!(row(" DUT"), "routes 64 1 000 256 1.000M 100 % DUT");
+    assert_eq!(row(">= 1"), "routes 64 0 1 >= 1.666M 80 % tester");
+    assert_eq!(row("destinations   1"), "destinations 1 000 1 - -");
+    assert_eq!(row("destinations  64"), "destinations 64 1 000 1 - - -");
+}
+
+/// The tables of a full table's run: of the points in their order.
+fn tables(points: &[PointLine]) -> Vec<String> {
+    let text = fib_scale(&ScaleRow::each(points), Some(&scale(64, false)));
+    let rows = text.lines().filter(|line| {
+        let first = line.split("  ").next().unwrap_or_default();
+        ["series", "routes", "destinations"].contains(&first)
+    });
+    rows.map(str::to_owned).collect()
+}
+
+#[test]
+fn both_tables_fit_in_80_columns() {
+    let full = measured(
+        point("destinations", 1_097_941, 4_000_000),
+        2_570.0,
+        1.0,
+        "shared CPU",
     );
-    assert_eq!(row("destinations  64"), "destinations 64 1 000 1 - - - - -");
+    let rows = tables(&[
+        full.clone(),
+        measured(point("routes", 0, 1), 90.0, 0.8, "tester"),
+    ]);
+    assert_eq!(rows.len(), 2 * 3);
+    let widest = rows.iter().map(|row| row.chars().count()).max();
+    assert!(widest <= Some(80), "{widest:?}: {rows:#?}");
+    // A second frame size has a column for it.
+    let other = PointLine {
+        frame: Some("1518".to_owned()),
+        ..full.clone()
+    };
+    assert!(tables(&[full, other])[0].starts_with("series        frame"));
+}
+
+#[test]
+fn a_point_without_a_cost_at_its_load_says_why() {
+    let mut points = points();
+    let why = "in 6 of 6 trials at the fixed load the router lost frames";
+    let at_load = points[1].at_load.as_mut().expect("a load");
+    (at_load.cost, at_load.pairs, at_load.why) = (None, 0, Some(why.to_owned()));
+    let text = fib_scale(&ScaleRow::each(&points), Some(&scale(64, false)));
+    let line = format!("1 000 routes, 256 destinations: no cost at one load: {why}\n");
+    assert!(text.contains(&line), "{text}");
+    assert!(
+        text.contains(" 600 (590 to 620)                 -\n"),
+        "{text}"
+    );
+    assert!(text.contains("At one load: 400k frames/s, the same for all points.\n"));
+    // An older record has no such load, and no column of it.
+    points.iter_mut().for_each(|point| point.at_load = None);
+    let text = fib_scale(&ScaleRow::each(&points), Some(&scale(64, false)));
+    assert!(!text.contains("one load"), "{text}");
 }
 
 #[test]
@@ -155,10 +222,17 @@ fn the_sentence_of_the_page_comes_first() {
     let view = crate::outcome::View::new(&run, Path::new("r.jsonl"), false, false);
     let text = points.shown(&run, &view);
     let first = text.lines().next().expect("a line");
-    assert_eq!(first, mpps_report::scale_sentence(&points));
+    let told = mpps_report::scale_sentences(&points);
+    assert_eq!(first, told[0]);
     assert!(
         first.starts_with("A frame costs the router from "),
         "{first}"
+    );
+    let second = "At one load for all points, 400k frames/s, it costs from 300 ns (0 routes, 1 destination) \
+        to 700 ns (1 000 routes, 256 destinations)";
+    assert_eq!(
+        (told[1].as_str(), text.lines().nth(1)),
+        (second, Some(second))
     );
 }
 
@@ -180,6 +254,25 @@ fn a_doubt_stands_once_with_at_how_many_points() {
     assert_eq!(text, format!("\nDoubts\n{line}"));
     let text = scale_doubts(&ScaleRow::each(&points[2..]), false);
     assert!(text.is_empty());
+}
+
+#[test]
+fn a_search_hides_no_doubt_of_the_point() {
+    let mut point = measured(point("routes", 1_000, 1), 600.0, 1.0, "DUT");
+    let line = include_str!("../../../../record/tests/golden/result.json");
+    let result: mpps_record::ResultLine = serde_json::from_str(line).expect("a result");
+    let doubts = result.doubts.len();
+    point.results = vec![result];
+    let steal = doubt(
+        "stolen-at-one-load",
+        Weight::Shifted(7),
+        "the hypervisor took 3 % of a CPU",
+    );
+    point.doubts = vec![steal.clone(), steal];
+    let points = [point];
+    let rows = ScaleRow::each(&points);
+    assert_eq!(rows[0].doubts().len(), doubts + 1);
+    assert!(scale_doubts(&rows, false).contains("the hypervisor took 3 %"));
 }
 
 #[test]
