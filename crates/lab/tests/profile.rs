@@ -3,12 +3,13 @@
 
 use crate::support;
 use crate::support::trials;
+use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::clock::{monotonic_ns, wait_until};
 use mpps_lab::profile::{
     Profile, Sample, Sampler, SamplerPlan, SamplingClock, SymbolId, Symbols, completeness,
     symbols as all_symbols,
 };
-use mpps_lab::tester::Tester;
+use mpps_lab::tester::{Fault, PlantedFault, Tester};
 use mpps_lab::traffic::{ReceiverPlace, Traffic};
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::task;
@@ -229,27 +230,34 @@ fn router_threads(profile: &Profile) -> Vec<i32> {
     profile.tasks.iter().filter_map(is_router).collect()
 }
 
-/// The sampled time of the router's threads is their busy time by the scheduler, as far as samples came.
+/// The sampled time of the router's threads is their busy time by the scheduler, as far as samples came. The router empties
+/// a large ring slowly, and that is a part of both.
 #[test]
 fn samples_and_scheduler_count_the_same_time() {
     if !support::can_run() {
         return;
     }
-    let bed = support::bed();
+    let plan = BedPlan {
+        rx_ring: 16_384,
+        ..support::plan()
+    };
+    let bed = Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));
     let mut tester = trials::tester(&bed, &support::traffic(), 1 << 20);
+    let burn = Fault::spin(1_000);
+    let _burning = PlantedFault::plant_on_router(burn, &bed, tester.ways()[0]).expect("a burn");
     let mut each = Vec::new();
-    for _ in 0..TRIES {
+    for _ in trials::tries() {
         let (trial, profile) = sampled_trial(&mut tester, symbols());
         if profile.clock == SamplingClock::Cycles || profile.cpus.len() > 1 {
             support::skip!("one CPU of the router without a PMU");
         }
         let begun = trial.begun.expect("a trial").as_nanos();
-        let within = begun..begun + trial.duration.as_nanos();
+        let ended = begun + trial.duration.as_nanos();
         let ours = profile.of_tasks(&router_threads(&profile));
-        let ours = ours.filter(|sample| within.contains(&sample.time_ns));
+        let ours = ours.filter(|sample| sample.time_ns >= begun);
         let sampled_ns: u64 = ours.map(|sample| sample.weight).sum();
         let busy_ns: u64 = trial.busy.iter().map(|cpu| cpu.run_ns).sum();
-        let came = profile.cpus[0].seen(within.start, within.end).share();
+        let came = profile.cpus[0].seen(begun, ended).share();
         // Chance decides which samples other programs get, and a pause of the machine moves samples.
         let whole_ns = trial.duration.as_nanos() as f64;
         let disturbed_ns = trial.disturbed.time.as_nanos() as f64;
@@ -257,12 +265,15 @@ fn samples_and_scheduler_count_the_same_time() {
             let came = came.expect("samples to expect");
             each.push(sampled_ns as f64 / busy_ns as f64 / came);
         }
+        if each.len() == TRIES as usize {
+            break;
+        }
     }
     if each.len() < 3 {
         support::skip!("a quieter machine");
     }
     let median = statistics::median(&each).expect("trials");
-    assert!((median - 1.0).abs() < 0.012, "{each:?}");
+    assert!((median - 1.0).abs() < 0.005, "{each:?}");
     println!("sampled of the busy time: {each:?}");
 }
 

@@ -3,7 +3,7 @@
 use super::{Doubt, Surroundings, Weight, frame_doubts, overload_doubts, search, work_doubts};
 use crate::profile::Completeness;
 use mpps_linux::perf::NO_PMU;
-use mpps_method::{Trial, Verdict, statistics};
+use mpps_method::{CpuSteal, Trial, Verdict, statistics};
 use mpps_record::{ProfileLine, ProfiledLoad, ProfiledWire};
 
 /// Samples that cover less of the busy time leave the split unsure.
@@ -48,7 +48,7 @@ pub struct ProfileDoubts<'a> {
 pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
     let saturated = weighed.line.loads.first();
     let one_each = [
-        saturated.and_then(|load| missing(load, weighed.line.clock.as_deref())),
+        saturated.and_then(|load| missing(load, weighed.line.clock.as_deref(), weighed.trials)),
         saturated.and_then(unclassified),
         throttled(weighed.throttled),
         (!weighed.is_cpu).then(not_saturated),
@@ -73,8 +73,12 @@ pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
     doubts
 }
 
-fn missing(load: &ProfiledLoad, clock: Option<&str>) -> Option<Doubt> {
+fn missing(load: &ProfiledLoad, clock: Option<&str>, trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     let share = load.seen_share.filter(|share| *share < COVERED_MIN)?;
+    let was_stolen = |(trial, _): &(Trial, Verdict)| {
+        let is_duts = |steal: &CpuSteal| trial.busy.iter().any(|busy| busy.cpu == steal.cpu);
+        (trial.steal.iter()).any(|steal| steal.steal_ns > 0 && is_duts(steal))
+    };
     let percent = share * 100.0;
     Some(Doubt {
         name: "samples-missing",
@@ -85,8 +89,13 @@ fn missing(load: &ProfiledLoad, clock: Option<&str>) -> Option<Doubt> {
                 "samples cover {percent:.1} % of the time that the router was busy at saturation"
             ),
         },
-        why: "Code that ran in the rest of the time may be split in another way. A hypervisor that takes the CPU away \
-            leaves such gaps.",
+        why: match trials.iter().any(was_stolen) {
+            true => {
+                "Code that ran in the rest of the time may be split in another way. The hypervisor took the router's CPU \
+                 away meanwhile, which leaves such gaps."
+            }
+            false => "Code that ran in the rest of the time may be split in another way.",
+        },
         next: "Run again when the machine is quieter.",
     })
 }

@@ -1,4 +1,5 @@
 use super::*;
+use mpps_method::CpuBusy;
 
 #[test]
 fn trials_at_another_distance_are_told() {
@@ -110,14 +111,44 @@ fn samples_have_to_cover_99_percent() {
         seen_share: Some(share),
         ..ProfiledLoad::default()
     };
-    let seen = missing(&load(0.985), None).expect("a doubt").seen;
+    let seen = missing(&load(0.985), None, &[]).expect("a doubt").seen;
     assert!(
         seen.starts_with("samples cover 98.5 % of the time"),
         "{seen}"
     );
-    let seen = missing(&load(0.985), Some("cycles")).expect("a doubt").seen;
+    let seen = missing(&load(0.985), Some("cycles"), &[])
+        .expect("a doubt")
+        .seen;
     assert!(seen.starts_with("98.5 % of the samples due"), "{seen}");
-    assert_eq!(missing(&load(0.991), None), None);
+    assert_eq!(missing(&load(0.991), None, &[]), None);
+}
+
+#[test]
+fn only_steal_blames_a_hypervisor() {
+    let load = ProfiledLoad {
+        seen_share: Some(0.9),
+        ..ProfiledLoad::default()
+    };
+    let why = |stolen_from, steal_ns| {
+        let trial = Trial {
+            busy: vec![CpuBusy {
+                cpu: 1,
+                ..CpuBusy::default()
+            }],
+            steal: vec![CpuSteal {
+                cpu: stolen_from,
+                steal_ns,
+            }],
+            ..Trial::default()
+        };
+        let trials = [(trial, Verdict::Lossless)];
+        missing(&load, None, &trials).expect("a doubt").why
+    };
+    assert!(why(1, 10_000_000).contains("hypervisor"));
+    // Nothing was stolen, or from the tester.
+    for why in [why(1, 0), why(0, 10_000_000)] {
+        assert!(!why.contains("hypervisor"), "{why}");
+    }
 }
 
 #[test]

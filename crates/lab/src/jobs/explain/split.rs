@@ -1,7 +1,7 @@
 //! Samples of a trial, each at its place, and the busy time of a frame split by them.
 
 use crate::jobs::Judged;
-use crate::profile::{Profile, Sample, SamplingClock, SymbolId};
+use crate::profile::{CpuProfile, Profile, Sample, SamplingClock, SymbolId};
 use crate::search::saturation::block;
 use mpps_method::distance::{At, MachineState};
 use mpps_method::saturation::Block;
@@ -125,17 +125,18 @@ impl Profiled {
         let Some((begun, frame_ns)) = trial.begun.zip(self.frame_ns) else {
             return;
         };
-        let within = begun.as_nanos()..begun.as_nanos() + trial.duration.as_nanos();
+        // The busy time is read after the drain, and the router has nothing to do then.
+        let begun_ns = begun.as_nanos();
         let mut samples: Vec<&Sample> = (profile.of_tasks(tids))
-            .filter(|sample| within.contains(&sample.time_ns))
+            .filter(|sample| sample.time_ns >= begun_ns)
             .collect();
         let sampled: u64 = samples.iter().map(|sample| sample.weight).sum();
         let busy_ns: u64 = trial.busy.iter().map(|cpu| cpu.run_ns).sum();
         self.seen = match profile.clock {
             SamplingClock::Timer => Some(sampled as f64 / busy_ns.max(1) as f64),
             SamplingClock::Cycles => {
-                let seen =
-                    |cpu: &crate::profile::CpuProfile| cpu.seen(within.start, within.end).share();
+                let ended_ns = begun_ns + trial.duration.as_nanos();
+                let seen = |cpu: &CpuProfile| cpu.seen(begun_ns, ended_ns).share();
                 let shares = profile.cpus.iter().filter_map(seen);
                 shares.min_by(f64::total_cmp)
             }
@@ -326,7 +327,6 @@ fn part<K: Display>(cost: &Cost<K>) -> PartCost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::CpuProfile;
     use mpps_method::saturation::{Busy, Window};
     use mpps_method::{CpuBusy, Direction, Disturbance, Ledger, Verdict};
 
@@ -347,8 +347,8 @@ mod tests {
             to_ns: u64::MAX,
             cpus: vec![CpuProfile {
                 cpu: 1,
-                // The trial begins at 100 ms and lasts 100 ms.
-                samples: [99, 110, 120, 150, 180, 200].map(sample).into(),
+                // The trial begins at 100 ms and lasts 100 ms. The router empties its ring until 205 ms.
+                samples: [99, 110, 120, 150, 180, 202].map(sample).into(),
                 lost: 0,
                 throttled: 0,
                 segments: Vec::new(),
@@ -369,7 +369,7 @@ mod tests {
             }],
             busy: vec![CpuBusy {
                 cpu: 1,
-                run_ns: 4_000_000,
+                run_ns: 5_000_000,
                 ..CpuBusy::default()
             }],
             slow: vec![Disturbance {
@@ -391,8 +391,8 @@ mod tests {
             assert_eq!(found.seen, Some(1.0));
             found.split.as_ref().expect("samples").samples
         };
-        // Without windows the slow time is in the cost.
-        assert_eq!(samples(&profiled(&trial)), 4);
+        // Without windows the slow time is in the cost, and so is the drain.
+        assert_eq!(samples(&profiled(&trial)), 5);
         // With them, windows are left out of both.
         let window = Window {
             duration: ms(8),
