@@ -286,9 +286,35 @@ pub struct CostModel {
     /// it, and of method version 28 or older.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_range: Option<Interval<f64>>,
-    /// The prediction is over 10 % off, half of that interval is over 10 %, or there is none.
+    /// Half of that interval is over 10 %, or there is none. Of method versions 29 to 32 also if the prediction is over 10 %
+    /// off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unsure: bool,
+}
+
+impl CostModel {
+    /// The most that an error may be, or half of its interval.
+    const ERROR_MAX: f64 = 0.1;
+
+    /// Whether trials do not agree on its error. How large that is says nothing of it.
+    #[must_use]
+    pub fn is_wide(&self) -> bool {
+        let half = |range: Interval<f64>| ((1.0 + range.high) / (1.0 + range.low)).ln() / 2.0;
+        let is_wide = |range| half(range) > Self::ERROR_MAX;
+        self.error_range.map_or(self.is_unsure, is_wide)
+    }
+
+    /// Whether the measured rate is far from the predicted one.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        Self::is_far(self.error_ratio)
+    }
+
+    /// Whether so large an error is far off.
+    #[must_use]
+    pub fn is_far(error_ratio: f64) -> bool {
+        error_ratio.abs() > Self::ERROR_MAX
+    }
 }
 
 /// What saturated trials counted: the last sampled one, and for drops one more.

@@ -213,9 +213,6 @@ fn of_wire(wire: &ProfiledWire) -> String {
     )
 }
 
-/// A prediction that is off by a larger part is not to be trusted.
-const FAR_OFF: f64 = 0.1;
-
 /// What the lower loads predict. A cost that they cannot tell from the others has no number.
 fn model(model: &CostModel) -> String {
     let costs = [
@@ -263,17 +260,21 @@ fn model(model: &CostModel) -> String {
     let range = model.error_range.map_or(String::new(), |range| {
         format!("; {:+.0} to {:+.0}", range.low * 100.0, range.high * 100.0)
     });
-    let unsure = match (model.is_unsure, model.error_range) {
-        (false, _) => "",
-        (_, None) => " Do not trust this prediction: its error has no interval.",
-        _ if model.error_ratio.abs() > FAR_OFF => {
-            " Do not trust this prediction: it is over 10 % off."
-        }
-        _ => " Do not trust this prediction: the trials do not agree on its error.",
+    let unsure = match model.error_range {
+        _ if !model.is_wide() => "",
+        None => " Do not trust this prediction: its error has no interval.",
+        Some(_) => " Do not trust this prediction: the trials do not agree on its error.",
+    };
+    let off = match model.is_off() {
+        true => format!(
+            " It was measured {:.1} % off.",
+            model.error_ratio.abs() * 100.0
+        ),
+        false => String::new(),
     };
     format!(
-        "Model: {known}fitted to {fitted} (within {:.0} ns).{mixed} It predicts {} frames/s at saturation. {over} \
-         forwarded {} ({:+.1} %{range}).{unsure}",
+        "Model: {known}fitted to {fitted} (within {:.0} ns).{mixed} It predicts {} frames/s at saturation.{unsure} {over} \
+         forwarded {} ({:+.1} %{range}).{off}",
         model.off_ns,
         number::rate(model.predicted_fps),
         number::rate(model.measured_fps),
@@ -516,11 +517,25 @@ mod tests {
             told.ends_with(" forwarded 1.60 million (+5.0 %; -12 to +25)."),
             "{told}"
         );
-        fitted.is_unsure = true;
-        assert!(model(&fitted).ends_with("the trials do not agree on its error."));
-        fitted.error_ratio = 0.11;
-        assert!(model(&fitted).ends_with("it is over 10 % off."));
+        // Before the measurement only the interval tells whether to trust it.
+        assert!(told.contains(
+            "saturation. Do not trust this prediction: the trials do not agree on its error."
+        ));
+        fitted.error_range = Some([0.04, 0.11, 0.185].into());
+        let told = model(&fitted);
+        assert!(!told.contains("trust") && !told.contains("off."), "{told}");
+        // Records of older method versions call it unsure for its error.
+        (fitted.error_ratio, fitted.is_unsure) = (-0.113, true);
+        let told = model(&fitted);
+        assert!(!told.contains("trust"), "{told}");
+        assert!(
+            told.ends_with("(-11.3 %; +4 to +18). It was measured 11.3 % off."),
+            "{told}"
+        );
         fitted.error_range = None;
-        assert!(model(&fitted).ends_with("its error has no interval."));
+        assert!(
+            model(&fitted)
+                .contains("saturation. Do not trust this prediction: its error has no interval.")
+        );
     }
 }

@@ -10,15 +10,6 @@ use mpps_method::{Rate, compare, statistics};
 use mpps_record as record;
 use std::fmt;
 
-/// A prediction that is off by a larger part, or whose error is known to a larger one only, is not to be trusted.
-const UNSURE: f64 = 0.1;
-
-/// Whether trials do not agree on the error of this prediction. How large that is says nothing of it.
-pub(super) fn is_open(model: &record::CostModel) -> bool {
-    let half = |range: record::Interval<f64>| ((1.0 + range.high) / (1.0 + range.low)).ln() / 2.0;
-    model.error_range.is_none_or(|range| half(range) > UNSURE)
-}
-
 /// One whole trial: what it forwarded, and what a frame cost.
 #[derive(Clone, Debug)]
 pub(super) struct Tried {
@@ -283,7 +274,7 @@ pub(super) fn fit(measured: &Measured, is_cpu: bool) -> Result<record::CostModel
         let log = found.log_error();
         record::Interval::from([end(log - half), off, end(log + half)])
     };
-    Ok(record::CostModel {
+    let mut model = record::CostModel {
         frame_ns: found.model.per_frame_ns,
         wake_up_ns: found.model.per_wake_ns,
         poll_ns: found.model.per_poll_ns,
@@ -298,8 +289,10 @@ pub(super) fn fit(measured: &Measured, is_cpu: bool) -> Result<record::CostModel
         measured_fps: found.measured.fps(),
         error_ratio: off,
         error_range: half_width.map(range),
-        is_unsure: half_width.is_none_or(|half| half > UNSURE) || off.abs() > UNSURE,
-    })
+        is_unsure: half_width.is_none(),
+    };
+    model.is_unsure = model.is_wide();
+    Ok(model)
 }
 
 #[cfg(test)]
@@ -463,6 +456,12 @@ mod tests {
         measured.turned.extend([1.0; 12].map(turned));
         let more = fit(&measured, true).expect("a model");
         assert!(!more.is_unsure && more.error_ratio < 0.05, "{more:?}");
+        // Trials that agree on a large error.
+        for trial in &mut measured.turned {
+            trial.overload.forwards = Rate::from_fps(1.5e6);
+        }
+        let off = fit(&measured, true).expect("a model");
+        assert!(!off.is_unsure && off.is_off(), "{off:?}");
         // One whole trial at saturation says nothing of the next.
         let measured = whole(&[tried(1.6e6, 0.0, NEAR_NS)], lower(NEAR_NS));
         let whole = fit(&measured, true).expect("a model");
