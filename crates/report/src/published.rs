@@ -4,7 +4,7 @@ use crate::number;
 use crate::profile::saturated;
 use crate::table::Table;
 use maud::{Markup, html};
-use mpps_record::{ProfileLine, SweepLine, SweepPoint};
+use mpps_record::{CostModel, ProfileLine, SweepLine, SweepPoint};
 use std::ops::Range;
 
 /// Cycles of a frame: Raumer et al., Performance Exploration of Software-based Packet Processing Systems, 2015. Stages and
@@ -65,7 +65,8 @@ pub fn paper_tables(line: &SweepLine) -> Vec<PaperTable> {
                    cycles of a frame. Their rate is the wire's at 1024 and 1500 B. All else is of this machine. \"turns\" \
                    is the rate while an overload takes turns with lower loads, and predicted from these. \"all\" is the \
                    rate while the tester offers all that it can, and predicted from a frame's cost at saturation. ~: \
-                   measured only in another state of the machine than most.",
+                   measured only in another state of the machine than most. ?: not to be trusted, because it is over \
+                   10 % off, or trials do not agree on its error.",
         },
         table(
             "II: ns of a frame by stage, over frame sizes, 1 flow",
@@ -147,14 +148,24 @@ fn rates(line: &SweepLine) -> Table {
             off.map_or_else(|| "-".to_owned(), |off| format!("{:+.1} %", off * 100.0))
         };
         let predicted = mpps(model.map(|model| model.predicted_fps));
+        let sure = |rate: Option<f64>, is_unsure| match rate {
+            Some(_) if is_unsure => cell(rate, 2) + " ?",
+            _ => cell(rate, 2),
+        };
+        let is_far = whole
+            .zip(all)
+            .is_some_and(|(one, other)| CostModel::is_far(one / other - 1.0));
         vec![
             format!("{octets} B, {}{}", number::spaced(flows), mark(point)),
             cell(theirs, 2),
             cell(rate, 2),
-            cell(predicted, 2),
+            sure(
+                predicted,
+                model.is_some_and(|model| model.is_wide() || model.is_off()),
+            ),
             cell(turns, 2),
             off(predicted, turns),
-            cell(whole, 2),
+            sure(whole, is_far),
             cell(all, 2),
             off(whole, all),
         ]
@@ -306,6 +317,37 @@ mod tests {
         assert_eq!((&*rates[0][0], &*rates[1][0]), ("64 B, 1", "512 B, 1 ~"));
         // One flow has one of the two CPUs.
         assert_eq!(rates[0][6], "2.00");
+    }
+
+    #[test]
+    fn predictions_not_to_be_trusted_are_marked() {
+        let cells = |error_ratio, half, overload_fps| {
+            let mut point = SweepPoint {
+                value: 1.0,
+                frame: "64".to_owned(),
+                cores: 1,
+                overload_fps: Some(overload_fps),
+                model: Some(CostModel {
+                    predicted_fps: 1e6 * (1.0 + error_ratio),
+                    measured_fps: 1e6,
+                    error_ratio,
+                    error_range: Some([error_ratio - half, error_ratio, error_ratio + half].into()),
+                    ..CostModel::default()
+                }),
+                ..SweepPoint::default()
+            };
+            point.load.frame_ns.median = 500.0;
+            let line = SweepLine {
+                axis: SweepLine::PAPER.to_owned(),
+                points: vec![point],
+                ..SweepLine::default()
+            };
+            let row = rates(&line).rows.swap_remove(0);
+            [row[3].clone(), row[6].clone()]
+        };
+        assert_eq!(cells(0.09, 0.05, 1.9e6), ["1.09", "2.00"]);
+        assert_eq!(cells(0.09, 0.2, 1.9e6), ["1.09 ?", "2.00"]);
+        assert_eq!(cells(-0.11, 0.05, 1.7e6), ["0.89 ?", "2.00 ?"]);
     }
 
     #[test]
