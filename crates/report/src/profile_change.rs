@@ -18,7 +18,19 @@ pub fn against(line: &ProfiledAgainst) -> String {
         format!("; {median} % frames/s ({low} to {high})")
     });
     let pairs = number::plural(line.pairs.counted as usize, "pair");
-    format!("{names}: {}. From {pairs}{rate}", words(change))
+    let told = format!("{names}: {}. From {pairs}{rate}", words(change));
+    told + locked(line, change).unwrap_or_default()
+}
+
+/// A slower router waits for another time for the tester's CPU, which takes the buffers back.
+fn locked(line: &ProfiledAgainst, change: &ProfileChange) -> Option<&'static str> {
+    let free = change.stages.iter().find(|stage| stage.part == "free")?;
+    let differ = line
+        .rate_change
+        .is_some_and(|rate| rate.low > 0.0 || rate.high < 0.0);
+    (free.seen && differ).then_some(
+        ". The stage free contains the wait for the lock of the sender's page pool, which changes with the rate",
+    )
 }
 
 /// `+211 ns a frame for the router (190 to 230). By stage: prerouting +150 (120 to 180), rest no difference seen (each
@@ -77,4 +89,28 @@ fn told(parts: &[PartChange]) -> String {
         ));
     }
     words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_free_tells_of_the_pools_lock() {
+        let told = |seen, rate: [f64; 3]| {
+            against(&ProfiledAgainst {
+                rate_change: Some(rate.into()),
+                change: Some(ProfileChange {
+                    stages: vec![PartChange::new("free", [30.0, 43.0, 56.0], seen)],
+                    ..ProfileChange::default()
+                }),
+                ..ProfiledAgainst::default()
+            })
+        };
+        let lock = "the lock of the sender's page pool, which changes with the rate";
+        assert!(told(true, [-0.4, -0.3, -0.2]).ends_with(lock));
+        assert!(told(true, [0.1, 0.2, 0.3]).ends_with(lock));
+        assert!(!told(true, [-0.1, 0.0, 0.1]).contains("lock"));
+        assert!(!told(false, [-0.4, -0.3, -0.2]).contains("lock"));
+    }
 }
