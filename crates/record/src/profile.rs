@@ -377,7 +377,7 @@ pub struct CpuEvidence {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Drops {
-    /// `sending port`, `virtual NIC's ring` or `router`.
+    /// `sending port`, `virtual NIC's ring`, `veth's ring` or `router`.
     pub place: String,
     /// The kernel's reason, as `NETFILTER_DROP`; null where it gives none.
     pub reason: Option<String>,

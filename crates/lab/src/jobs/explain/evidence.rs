@@ -1,6 +1,7 @@
 //! What a saturated trial counted: by CPU, and what was dropped where and why.
 
 use super::hardware::{HardwareCounters, Reading};
+use crate::dut::Front;
 use crate::tester::{EvidenceProbe, Tester, TesterError};
 use mpps_ebpf::instruments::evidence::Polls;
 use mpps_linux::{procstat, task};
@@ -10,6 +11,8 @@ use std::collections::BTreeMap;
 
 /// The place of drops at the ring behind the virtual NIC.
 pub(super) const NIC_RING: &str = "virtual NIC's ring";
+/// The same where a thread of the veth's own takes the frames.
+pub(super) const VETH_RING: &str = "veth's ring";
 /// The place of drops that the kernel gives a reason for.
 pub(super) const ROUTER: &str = "router";
 
@@ -65,8 +68,8 @@ impl Counters {
         }
     }
 
-    /// What the trial between both counted.
-    pub fn evidence(&self, before: &Self, trial: &Trial) -> Evidence {
+    /// What the trial between both counted, behind this front.
+    pub fn evidence(&self, before: &Self, trial: &Trial, front: Option<Front>) -> Evidence {
         let cpus = trial
             .busy
             .iter()
@@ -80,7 +83,7 @@ impl Counters {
         };
         let mut all = vec![
             drops("sending port", None, ledger.lost_before_nic),
-            drops(NIC_RING, None, ledger.lost_nic_ring),
+            drops(ring(front), None, ledger.lost_nic_ring),
         ];
         let since = |(reason, count): (&String, &u64)| {
             let earlier = before.drops.get(reason).copied().unwrap_or(0);
@@ -125,10 +128,41 @@ impl Counters {
     }
 }
 
+/// The place of drops at the router's ring.
+fn ring(front: Option<Front>) -> &'static str {
+    match front {
+        Some(Front::Napi | Front::Softirq) => VETH_RING,
+        _ => NIC_RING,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_method::Span;
+    use mpps_method::{Direction, Span};
+
+    #[test]
+    fn a_plain_veth_has_a_ring_of_its_own() {
+        let counters = Counters {
+            hardware: Reading::at(0),
+            wakes: BTreeMap::new(),
+            interrupts: Vec::new(),
+            polls: Vec::new(),
+            drops: BTreeMap::new(),
+        };
+        let mut trial = Trial {
+            directions: vec![Direction::default()],
+            ..Trial::default()
+        };
+        trial.directions[0].ledger.lost_nic_ring = 7;
+        let place = |front| {
+            let found = counters.evidence(&counters, &trial, Some(front));
+            let places = found.drops.into_iter().map(|drops| drops.place);
+            places.collect::<Vec<_>>()
+        };
+        assert_eq!(place(Front::Napi), ["veth's ring"]);
+        assert_eq!(place(Front::Cpumap), ["virtual NIC's ring"]);
+    }
 
     #[test]
     fn rates_are_over_the_time_counted() {

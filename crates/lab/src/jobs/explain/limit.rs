@@ -1,6 +1,6 @@
 //! What limits the router, and the stage and function that a frame's time goes to.
 
-use super::evidence::{NIC_RING, ROUTER};
+use super::evidence::{NIC_RING, ROUTER, VETH_RING};
 use super::load::Saturated;
 use crate::bed::CpuSplit;
 use crate::doubt::{DROPS_INSIDE, overload_limit};
@@ -77,7 +77,7 @@ pub(super) fn in_words(
             "The tester is the limit: the router forwarded all that was sent".to_owned()
         }
         LimitedBy::SharedCpu => "A CPU that router and tester share is the limit".to_owned(),
-        _ => unknown(load, evidence),
+        _ => unknown(found, evidence),
     };
     let is_routers = |cost: &&PartCost| {
         let stage = Stage::ALL
@@ -116,18 +116,25 @@ fn the_router(found: &Saturated, evidence: Option<&Evidence>) -> String {
     )
 }
 
+/// Drops of the router itself.
+fn is_own(drops: &Drops) -> bool {
+    drops.place == ROUTER
+}
+
+/// Drops at its ring.
+fn is_rings(drops: &Drops) -> bool {
+    [NIC_RING, VETH_RING].contains(&&*drops.place)
+}
+
 /// A router that drops much of what its ring took: one short of CPU time loses frames at its ring. One with time left loses
 /// few elsewhere, and more than an overload loses by chance.
 fn own_drops(load: &ProfiledLoad, evidence: &Evidence) -> Option<String> {
-    let at = |place: &'static str| evidence.drops.iter().filter(move |one| one.place == place);
-    let frames = |place| at(place).map(|one| one.frames).sum::<u64>();
-    let (own, ring) = (frames(ROUTER), frames(NIC_RING));
-    let share = |drops: &[Drops], is_own: bool| {
-        let counts = drops.iter().filter(|one| (one.place == ROUTER) == is_own);
-        counts.map(|one| one.share).sum::<f64>()
-    };
-    let (own_share, elsewhere) = (share(&evidence.drops, true), share(&evidence.drops, false));
-    let most = at(ROUTER).max_by_key(|one| one.frames)?;
+    let at = |is_there: fn(&Drops) -> bool| evidence.drops.iter().filter(move |one| is_there(one));
+    let frames = |is_there| at(is_there).map(|one| one.frames).sum::<u64>();
+    let (own, ring) = (frames(is_own), frames(is_rings));
+    let share = |is_there| at(is_there).map(|one| one.share).sum::<f64>();
+    let (own_share, elsewhere) = (share(is_own), share(|one| !is_own(one)));
+    let most = at(is_own).max_by_key(|one| one.frames)?;
     let reason = most.reason.as_deref().unwrap_or_default();
     let are_most = own_share > elsewhere && own_share > 1.0 - OVERLOADED;
     let are_limit =
@@ -181,18 +188,23 @@ fn locked(load: &ProfiledLoad, evidence: Option<&Evidence>) -> Option<String> {
 }
 
 /// Frames were lost or held back, and nothing undisturbed tells why.
-fn unknown(load: &ProfiledLoad, evidence: Option<&Evidence>) -> String {
+fn unknown(found: &Saturated, evidence: Option<&Evidence>) -> String {
+    let load = &found.load;
     if let Some(own) = evidence.and_then(|evidence| own_drops(load, evidence)) {
         return own;
     }
     let drops = evidence.map_or(&[][..], |evidence| &evidence.drops);
     let most = drops.iter().max_by_key(|drops| drops.frames);
-    if let Some(ring) = most.filter(|drops| drops.place == NIC_RING)
+    if let Some(ring) = most.filter(|drops| is_rings(drops))
         && load.busy_share < BUSY
     {
+        let why = match found.paused {
+            true => ". It filled up while that CPU paused",
+            false => "",
+        };
         return format!(
-            "The {NIC_RING} is the limit: it dropped {} frames while the router's CPU was {:.0} % busy. It filled up \
-             while that CPU paused",
+            "The {} is the limit: it dropped {} frames while the router's CPU was {:.0} % busy{why}",
+            ring.place,
             ring.frames,
             100.0 * load.busy_share
         );
@@ -396,11 +408,19 @@ mod tests {
     #[test]
     fn a_ring_that_fills_beside_an_idle_cpu_is_named() {
         let mut evidence = with_drops(0, 900, 4, "NETFILTER_DROP");
+        let mut found = saturated(0.72, 0.0);
+        let ring = "ring is the limit: it dropped 900 frames while the router's CPU was 72 % busy";
         assert_eq!(
-            told(&saturated(0.72, 0.0), &evidence, LimitedBy::Disturbed),
-            "The virtual NIC's ring is the limit: it dropped 900 frames while the router's CPU was 72 % busy. It \
-             filled up while that CPU paused"
+            told(&found, &evidence, LimitedBy::Disturbed),
+            format!("The virtual NIC's {ring}")
         );
+        found.paused = true;
+        evidence.drops[0].place = VETH_RING.to_owned();
+        assert_eq!(
+            told(&found, &evidence, LimitedBy::Disturbed),
+            format!("The veth's {ring}. It filled up while that CPU paused")
+        );
+        evidence.drops[0].place = NIC_RING.to_owned();
         let unknown = told(&saturated(0.96, 0.0), &evidence, LimitedBy::Disturbed);
         assert!(
             unknown.contains(

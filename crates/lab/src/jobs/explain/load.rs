@@ -35,6 +35,8 @@ pub(super) struct Saturated {
     pub loses_inside: bool,
     /// The CPU that did most of the router's work.
     pub busiest: Option<usize>,
+    /// One of the router's CPUs stood still for a while.
+    pub paused: bool,
 }
 
 impl Saturated {
@@ -58,6 +60,7 @@ impl Saturated {
             lost_share: (inside + ring) / (sum(|ledger| ledger.nic_accepted) + ring).max(1.0),
             loses_inside: is_overload && inside > ring,
             busiest: busiest(sampled),
+            paused: sampled.iter().any(is_paused),
             load,
         })
     }
@@ -77,6 +80,13 @@ fn busiest(sampled: &[Profiled]) -> Option<usize> {
     }
     let most = busy_ns.into_iter().max_by_key(|(_, ns)| *ns);
     most.map(|(cpu, _)| cpu)
+}
+
+/// Whether one of the router's CPUs stood still.
+fn is_paused(profiled: &Profiled) -> bool {
+    let trial = &profiled.judged.trial;
+    let mut stalls = trial.stalls.iter();
+    stalls.any(|stall| trial.busy.iter().any(|busy| busy.cpu == stall.cpu))
 }
 
 /// What the router forwarded in undisturbed windows, frames/s.
@@ -187,7 +197,7 @@ mod tests {
     use super::*;
     use crate::jobs::Judged;
     use mpps_method::saturation::Window;
-    use mpps_method::{CpuBusy, Span, Trial, Verdict};
+    use mpps_method::{CpuBusy, Disturbance, Span, Trial, Verdict};
 
     /// Windows of a tenth of a second.
     fn profiled(forwarded: u64, round_trip_ns: u64) -> Profiled {
@@ -239,6 +249,24 @@ mod tests {
         assert_eq!(busiest(&tried), Some(1));
         assert_eq!(busiest(&tried[1..]), Some(2));
         assert_eq!(busiest(&[]), None);
+    }
+
+    #[test]
+    fn only_the_routers_cpus_pause_the_router() {
+        let paused = |cpu| {
+            let mut tried = profiled(1_000, 60);
+            tried.judged.trial.busy = vec![CpuBusy {
+                cpu: 1,
+                ..CpuBusy::default()
+            }];
+            tried.judged.trial.stalls = vec![Disturbance {
+                cpu,
+                from: Span::from_millis(5),
+                to: Span::from_millis(9),
+            }];
+            is_paused(&tried)
+        };
+        assert!(paused(1) && !paused(0));
     }
 
     #[test]

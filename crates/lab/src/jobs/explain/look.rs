@@ -99,7 +99,7 @@ impl Look {
         // Only a wire may be lacking.
         let judged = judged.ok_or(JobError::NoThreads)?;
         let tids: Vec<i32> = tester.dut_threads().iter().map(|(tid, _)| *tid).collect();
-        let evidence = after.evidence(&before, &judged.trial);
+        let evidence = after.evidence(&before, &judged.trial, tester.bed.dut().front());
         Ok(Profiled {
             polls_a_frame: looking.and_then(|_| after.polls_a_frame_since(&before)),
             evidence,
