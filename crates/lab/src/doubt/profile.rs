@@ -3,8 +3,9 @@
 use super::{Doubt, Surroundings, Weight, frame_doubts, overload_doubts, search, work_doubts};
 use crate::profile::Completeness;
 use mpps_linux::perf::NO_PMU;
+use mpps_method::stage::enables_interrupts;
 use mpps_method::{CpuSteal, Trial, Verdict, statistics};
-use mpps_record::{ProfileLine, ProfiledLoad, ProfiledWire};
+use mpps_record::{FoldedStack, ProfileLine, ProfiledLoad, ProfiledWire};
 
 /// Samples that cover less of the busy time leave the split unsure.
 const COVERED_MIN: f64 = 0.99;
@@ -12,6 +13,8 @@ const COVERED_MIN: f64 = 0.99;
 const SEEN_MIN: f64 = 0.98;
 /// More of the time without a place is too much.
 const UNCLASSIFIED_MAX: f64 = 0.01;
+/// More of the cycles than this in functions that enable interrupts is too much.
+const ENABLING_MAX: f64 = 0.03;
 /// Looking may lower the rate by this.
 const LOOKING_MAX: f64 = 0.02;
 /// The router's CPU is slowed down if fixed work takes more than this multiple of its time at full speed.
@@ -50,6 +53,9 @@ pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
     let one_each = [
         saturated.and_then(|load| missing(load, weighed.line.clock.as_deref(), weighed.trials)),
         saturated.and_then(unclassified),
+        (weighed.line.clock.as_deref() == Some("cycles"))
+            .then(|| late_cycles(&weighed.line.stacks))
+            .flatten(),
         throttled(weighed.throttled),
         (!weighed.is_cpu).then(not_saturated),
         self_test(weighed.tested),
@@ -119,6 +125,26 @@ fn unclassified(load: &ProfiledLoad) -> Option<Doubt> {
         ),
         why: "This time is counted as other, although it may be of another stage.",
         next: "Read the flame graph for the callers of these functions.",
+    })
+}
+
+/// Functions that enable interrupts take next to no time. Samples that no NMI takes fire there, late.
+fn late_cycles(stacks: &[FoldedStack]) -> Option<Doubt> {
+    let is_there = |stack: &&FoldedStack| {
+        let ran = stack.frames.rsplit(';').next();
+        ran.is_some_and(enables_interrupts)
+    };
+    let whole: f64 = stacks.iter().map(|stack| stack.ns).sum();
+    let there: f64 = stacks.iter().filter(is_there).map(|stack| stack.ns).sum();
+    (there > ENABLING_MAX * whole).then(|| Doubt {
+        name: "samples-late",
+        weight: Weight::Unsure(1),
+        seen: format!(
+            "{:.1} % of the cycles are in functions that enable interrupts",
+            there / whole * 100.0
+        ),
+        why: "The PMU's samples seem to be no NMIs. Then code that turned interrupts off has its time in these functions.",
+        next: "Read the flame graph: the time belongs to the callers of these functions.",
     })
 }
 

@@ -24,7 +24,7 @@ mod tests;
 
 pub use change::{Change, Spent, changes, paired_changes};
 pub use place::{Placed, Router, UNCLASSIFIED, place};
-pub use shadow::{Lateness, place_late};
+pub use shadow::{Lateness, enables_interrupts, place_late};
 pub use split::{Cost, Sample, Split, by_cost, combine, split, student};
 
 crate::named! {

@@ -16,6 +16,13 @@ const ENABLES: [&str; 8] = [
     "pv_native_irq_enable",
 ];
 
+/// Whether this function enables interrupts again.
+#[must_use]
+pub fn enables_interrupts(function: &str) -> bool {
+    let function = plain(function);
+    ENABLES.contains(&function) || function.ends_with("_irq_enable")
+}
+
 /// How late a sample fired after it was due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lateness {
@@ -31,7 +38,7 @@ pub struct Lateness {
 #[must_use]
 pub fn place_late<'a>(stack: &[&'a str], late: Option<Lateness>, router: Router) -> Placed<'a> {
     let leaf = stack.first().map_or("", |symbol| plain(symbol));
-    let enables = ENABLES.contains(&leaf) || leaf.ends_with("_irq_enable");
+    let enables = enables_interrupts(leaf);
     let later = late.map(|late| late.ns > late.usual_ns);
     let owners = stack.get(1..).unwrap_or_default();
     // Another function is late where it enabled interrupts itself: the time is its own.

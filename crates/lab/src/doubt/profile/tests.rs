@@ -124,6 +124,25 @@ fn samples_have_to_cover_99_percent() {
 }
 
 #[test]
+fn cycles_in_functions_that_enable_interrupts_are_doubted() {
+    let stacks = |ns| {
+        [
+            ("f;handle_softirqs", ns),
+            ("f;_raw_spin_unlock_irq;g", 100.0 - ns),
+        ]
+        .map(|(frames, ns)| FoldedStack {
+            frames: frames.to_owned(),
+            stages: vec![0; frames.split(';').count()],
+            ns,
+        })
+    };
+    let seen = late_cycles(&stacks(4.0)).expect("a doubt").seen;
+    assert!(seen.starts_with("4.0 % of the cycles"), "{seen}");
+    assert_eq!(late_cycles(&stacks(2.5)), None);
+    assert_eq!(late_cycles(&[]), None);
+}
+
+#[test]
 fn only_steal_blames_a_hypervisor() {
     let load = ProfiledLoad {
         seen_share: Some(0.9),
