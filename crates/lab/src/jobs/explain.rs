@@ -194,8 +194,7 @@ impl Explainer<'_> {
         let is_split = line.wire.is_some();
         line.stacks = stacks.folded();
         if let Some(evidence) = &mut line.evidence {
-            let by_cycles = line.clock.as_deref() == Some("cycles");
-            evidence.locks_in = limit::most_locked(&line.stacks, by_cycles);
+            evidence.locks_in = limit::most_locked(&line.stacks);
         }
         let evidence = line.evidence.as_ref();
         line.limit_text = Some(limit::in_words(&saturated, evidence, is_split, limited_by));

@@ -10,7 +10,7 @@ use crate::tester::Tester;
 use mpps_method::LimitedBy;
 use mpps_method::limit::BUSY;
 use mpps_method::saturation::{OVERLOADED, Saturation};
-use mpps_method::stage::{Cause, Router, Stage, by_cost, place, place_late};
+use mpps_method::stage::{Cause, Router, Stage, by_cost, place};
 use mpps_record::{CpuEvidence, Drops, Evidence, FoldedStack, PartCost, ProfiledLoad};
 use std::collections::BTreeMap;
 
@@ -224,16 +224,12 @@ fn unknown(found: &Saturated, evidence: Option<&Evidence>) -> String {
     )
 }
 
-/// The stage whose functions wait for locks the longest, with these functions. `None` where nobody waits. The time before
-/// interrupts are enabled is not of the lock, and only a PMU's samples do not mix them.
-pub(super) fn most_locked(stacks: &[FoldedStack], by_cycles: bool) -> Option<PartCost> {
+/// The stage whose functions wait for locks the longest, with these functions. `None` where nobody waits.
+pub(super) fn most_locked(stacks: &[FoldedStack]) -> Option<PartCost> {
     let mut stages: BTreeMap<String, BTreeMap<&str, f64>> = BTreeMap::new();
     for stack in stacks {
         let names: Vec<&str> = stack.frames.rsplit(';').collect();
-        let placed = match by_cycles {
-            true => place(&names, Router::OnBed),
-            false => place_late(&names, None, Router::OnBed),
-        };
+        let placed = place(&names, Router::OnBed);
         if placed.cause == Cause::Locks {
             let functions = stages.entry(placed.stage.to_string()).or_default();
             // On a hypervisor a CPU that waits halts, by a call of its own.
@@ -487,23 +483,19 @@ mod tests {
             ns,
         };
         let free = "cpu_map_kthread_run;sk_skb_reason_drop;skb_release_data;_raw_spin_lock";
-        let late = "cpu_map_kthread_run;free_frozen_page_commit;_raw_spin_unlock_irqrestore";
         let stacks = [
             stack(free, 30.0),
-            stack(late, 90.0),
             stack("cpu_map_kthread_run;ip_forward", 300.0),
         ];
-        let locked = most_locked(&stacks[..2], false).expect("a lock");
+        let locked = most_locked(&stacks).expect("a lock");
         assert_eq!((locked.part.as_str(), locked.ns.median), ("free", 30.0));
         assert_eq!(locked.top[0].function, "_raw_spin_lock");
-        assert_eq!(most_locked(&stacks[1..], false), None);
-        let sampled_in_it = most_locked(&stacks[1..], true).expect("a lock");
-        assert_eq!(sampled_in_it.ns.median, 90.0);
+        assert_eq!(most_locked(&stacks[1..]), None);
         // The root lock of a queueing discipline, spinning and halted.
         let root = "cpu_map_kthread_run;ip_output;__dev_queue_xmit;_raw_spin_lock;__pv_queued_spin_lock_slowpath";
         let halted = format!("{root};kvm_wait;pv_native_safe_halt");
         let stacks = [stack(root, 60.0), stack(&halted, 50.0), stack(free, 30.0)];
-        let locked = most_locked(&stacks, false).expect("a lock");
+        let locked = most_locked(&stacks).expect("a lock");
         assert_eq!(locked.part, "TX");
         let waits: Vec<_> = locked
             .top

@@ -171,7 +171,10 @@ impl Divided {
         let weights = samples.iter().zip(&placed);
         let weights = weights.map(|(sample, placed)| {
             let ns = placed.weight * frame_ns / sampled;
-            (&*sample.stack, placed.placed.stage, ns)
+            // The time of a shadow is its owner's.
+            let owner = usize::from(placed.placed.shadow);
+            let stack = sample.stack.get(owner..).unwrap_or_default();
+            (stack, placed.placed.stage, ns)
         });
         Self {
             split: stage::split(&placed, frame_ns, SEED),
@@ -441,6 +444,51 @@ mod tests {
         let mut there = profiled(&trial);
         let before = there.frame_ns();
         assert!(there.narrow(&state) && there.frame_ns() == before);
+    }
+
+    #[test]
+    fn the_owner_of_a_shadow_is_the_leaf_of_its_stack() {
+        let names = [
+            "",
+            "",
+            "ip_forward",
+            "free_pcp",
+            "_raw_spin_unlock_irqrestore",
+        ];
+        let profile = Profile {
+            clock: SamplingClock::Timer,
+            from_ns: 0,
+            to_ns: 1,
+            cpus: Vec::new(),
+            names: names.map(Into::into).into(),
+            tasks: BTreeMap::new(),
+        };
+        let sample = |lateness_ns, stack: &[u32]| Sample {
+            time_ns: 0,
+            weight: 1,
+            lateness_ns,
+            task: 1,
+            ip: 0,
+            stack: stack.iter().map(|&id| SymbolId(id)).collect(),
+        };
+        let shadow = [4, 3, 2];
+        let samples = [
+            sample(Some(100), &[2]),
+            sample(Some(9_000), &shadow),
+            sample(Some(50), &shadow),
+        ];
+        let samples: Vec<&Sample> = samples.iter().collect();
+        let folded = Divided::new(&profile, &samples, Router::OnBed, 300.0)
+            .stacks
+            .folded();
+        let ns = |frames: &str| {
+            let stack = folded.iter().find(|stack| stack.frames == frames);
+            stack.map(|stack| (stack.stages.len(), stack.ns.round()))
+        };
+        assert_eq!(ns("ip_forward;free_pcp"), Some((2, 100.0)));
+        // This one fired in time.
+        let unlock = "ip_forward;free_pcp;_raw_spin_unlock_irqrestore";
+        assert_eq!(ns(unlock), Some((3, 100.0)));
     }
 
     #[test]
