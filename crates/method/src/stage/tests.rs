@@ -407,11 +407,13 @@ fn a_shadow_belongs_to_who_had_interrupts_off() {
     assert_eq!((ordinary.shadow, ordinary.substage), (false, "pre.ip"));
 }
 
-/// Two CPUs that send through one queueing discipline. A CPU that waits spins, or a hypervisor has it halt.
+/// Two CPUs that send through one queueing discipline, as sampled on Linux 6.18 with tbf. A CPU that waits spins, or has
+/// itself halted by a hypervisor (`arch/x86/kernel/kvm.c`).
 #[test]
 fn a_wait_for_a_qdisc_is_a_lock_of_tx() {
-    const CALLERS: &str = "_raw_spin_lock __dev_queue_xmit ip_finish_output2 ip_output ip_forward \
-                           ip_rcv __netif_receive_skb_one_core cpu_map_kthread_run kthread";
+    const CALLERS: &str = "_raw_spin_lock __dev_queue_xmit ip_finish_output2 ip_output ip_sublist_rcv ip_list_rcv \
+                           __netif_receive_skb_list_core netif_receive_skb_list_internal cpu_map_kthread_run kthread \
+                           ret_from_fork ret_from_fork_asm";
     for waits in [
         "native_queued_spin_lock_slowpath",
         "__pv_queued_spin_lock_slowpath",
