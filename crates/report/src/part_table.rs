@@ -43,14 +43,14 @@ pub fn rows(load: &ProfiledLoad, beside: Beside<'_>, causes: bool, on: On) -> Ve
     let of_wire = wire.map_or(0.0, |wire| wire.frame_ns.median);
     let sum = (!causes && on != On::Page).then(|| {
         let span = of_trials(span(load.frame_ns), load.trials.len());
-        row((load, beside), by, &sum, (span, of_wire))
+        row((load, beside, on), by, &sum, (span, of_wire))
     });
-    let rows = shown.map(|part| row((load, beside), by, part, (span(part.ns), through(part))));
+    let rows = shown.map(|part| row((load, beside, on), by, part, (span(part.ns), through(part))));
     rows.chain(sum).collect()
 }
 
 fn row(
-    (load, (wire, cycles)): (&ProfiledLoad, Beside<'_>),
+    (load, (wire, cycles), on): (&ProfiledLoad, Beside<'_>, On),
     by: &'static str,
     part: &PartCost,
     (span, through): (String, f64),
@@ -58,7 +58,8 @@ fn row(
     let share = part.ns.median / load.frame_ns.median.max(f64::MIN_POSITIVE);
     let is_bed = is_beds(&part.part);
     let mark = if wire.is_none() && is_bed { " *" } else { "" };
-    let interval = match load.has_few_trials() {
+    // A host that is watched has no trials.
+    let interval = match load.has_few_trials() || load.trials.is_empty() {
         true => "of samples",
         false => "95 % interval",
     };
@@ -75,7 +76,7 @@ fn row(
         share "share" share;
         count "samples" part.samples, page;
         words "most of it in" named(&part.top, NAMED), page;
-        words "most of it in" top(&part.top), screen;
+        words "most of it in" top(&part.top, on), screen;
     });
     TableRow::new(0.0, columns)
 }
@@ -83,8 +84,22 @@ fn row(
 /// By stage, then by cause.
 #[must_use]
 pub fn tables(load: &ProfiledLoad, beside: Beside<'_>, on: On) -> Vec<Table> {
-    let table = |causes| column::table(&rows(load, beside, causes, on), on);
+    let table = |causes| line_by_line(column::table(&rows(load, beside, causes, on), on));
     [false, true].map(table).into()
+}
+
+/// Each line of the last cells in a row of its own.
+fn line_by_line(mut table: Table) -> Table {
+    let lines = |row: Vec<String>| {
+        let (last, cells) = row.split_last().map_or(("", &[][..]), |(last, cells)| (last, cells));
+        let line = |(at, line): (usize, &str)| {
+            let cell = |cell: &String| if at == 0 { cell.clone() } else { String::new() };
+            cells.iter().map(cell).chain([line.to_owned()]).collect()
+        };
+        last.split('\n').enumerate().map(line).collect::<Vec<_>>()
+    };
+    table.rows = table.rows.into_iter().flat_map(lines).collect();
+    table
 }
 
 /// The time of a frame in both set-ups, by stage, then by cause.
@@ -135,8 +150,12 @@ fn span(ns: Interval<f64>) -> String {
     format!("{:.0} to {:.0}", ns.low, ns.high)
 }
 
-/// The first functions, as many as fit in a column of a terminal.
-fn top(functions: &[FunctionCost]) -> String {
+/// The first functions, as many as fit in a column of a terminal; with all details each of them by its whole name in a line.
+fn top(functions: &[FunctionCost], on: On) -> String {
+    if on == On::Details {
+        let whole = |one: &FunctionCost| format!("{} {:.0}", short(&one.function), one.ns);
+        return functions.iter().map(whole).collect::<Vec<_>>().join("\n");
+    }
     let mut text = String::new();
     for one in functions.iter().take(TOP) {
         let ns = format!("{:.0}", one.ns);
@@ -158,5 +177,56 @@ fn short(function: &str) -> String {
     match program.and_then(|program| program.split_once('_')) {
         Some((_tag, name)) => format!("{name} (eBPF)"),
         None => function.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(trials: Vec<u32>) -> ProfiledLoad {
+        let functions = (0..8).map(|number| FunctionCost {
+            function: format!("a_function_whose_name_is_long_{number}"),
+            ns: f64::from(20 - number),
+        });
+        ProfiledLoad {
+            frame_ns: [500.0; 3].into(),
+            trials,
+            stages: vec![PartCost {
+                part: "RX".to_owned(),
+                ns: [190.0, 200.0, 210.0].into(),
+                samples: 90,
+                top: functions.collect(),
+            }],
+            ..ProfiledLoad::default()
+        }
+    }
+
+    fn by_stage(trials: Vec<u32>, on: On) -> Table {
+        tables(&load(trials), (None, None), on).remove(0)
+    }
+
+    #[test]
+    fn all_details_name_every_function_in_full() {
+        let last = |on| -> Vec<String> {
+            let rows = by_stage(vec![1, 2, 3], on).rows;
+            rows.into_iter().filter_map(|row| row.last().cloned()).collect()
+        };
+        assert!(!last(On::Screen)[0].contains("name_is_long_0"));
+        let all = last(On::Details);
+        for (number, said) in all[..8].iter().enumerate() {
+            let whole = format!("a_function_whose_name_is_long_{number} {}", 20 - number);
+            assert_eq!(*said, whole);
+        }
+        let rows = by_stage(vec![1, 2, 3], On::Details).rows;
+        assert_eq!((rows.len(), rows[1][0].as_str()), (9, ""), "{rows:?}");
+    }
+
+    #[test]
+    fn a_host_without_trials_has_intervals_of_samples() {
+        let head = |trials| by_stage(trials, On::Screen).head.join(";");
+        assert!(head(Vec::new()).contains("of samples"));
+        assert!(head(vec![1, 2]).contains("of samples"));
+        assert!(head(vec![1, 2, 3]).contains("95 % interval"));
     }
 }

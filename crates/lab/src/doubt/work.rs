@@ -2,11 +2,7 @@
 
 use super::machine::OTHERS_SHARE;
 use super::{Doubt, Weight};
-<<<<<<< HEAD
-use mpps_method::{ChangesMade, CpuTasks, CpuWork, Span, Trial, Verdict};
-=======
-use mpps_method::{CpuTasks, CpuWork, RouteChanges, Rules, Span, Trial, Verdict};
->>>>>>> 2ddc1396 (method: readings and words of records, written once)
+use mpps_method::{CpuTasks, CpuWork, RouteChanges, Span, Trial, Verdict};
 use mpps_record::doubts::{BUSY_UNCOUNTED, WORK_ELSEWHERE};
 use std::collections::BTreeMap;
 
