@@ -106,6 +106,11 @@ const ALIASES: &[Alias] = &[
         answer: "mpps report RECORD --format flame draws a record of mpps explain",
     },
     Alias {
+        typed: &["export", "perf-script"],
+        has: "record",
+        answer: "mpps report RECORD --format perf-script (or folded) exports a record of mpps explain",
+    },
+    Alias {
         typed: &["simulate"],
         has: "frame",
         answer: "a simulated pair only counts frames and has no times, routes, resets or CPUs; mpps throughput, loss, \
@@ -365,6 +370,7 @@ mod tests {
             ("--routes 1k", "--table synthetic:N"),
             ("--what-if x", "mpps show RECORD --what-if"),
             ("--flame", "mpps report RECORD --format flame"),
+            ("--export x", "mpps report RECORD --format perf-script"),
         ] {
             let line = refusal(&format!("throughput {typed}"));
             let flag = typed.split([' ', '=']).next().expect("a flag");
