@@ -272,6 +272,18 @@ fn a_claim_says_what_is_looked_at() {
             "least = 1 is more than most = 0.5",
         ),
     ] {
+        (
+            ", of = \"rate_evenness\", least = 1, also = [{ of = \"rate_evenness\" }]",
+            "needs least or most",
+        ),
+        (
+            ", by_construction = \"x\", not_tested = \"y\"",
+            "needs of =",
+        ),
+        (
+            ", of = \"rate_evenness\", least = 1, bed_of = \"a\"",
+            "bed_of is of rate_change or setting_change",
+        ),
         let claim =
             format!("claim = {{ id = \"c\", statement = \"s\", published = \"p\"{claim} }}");
         let line = refusal(

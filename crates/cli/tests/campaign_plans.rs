@@ -85,6 +85,32 @@ fn each_claim_stands_in_one_cell_of_one_plan() {
     }
 }
 
+/// Half to twice of a published effect: what is far beyond it is not what they found either.
+#[test]
+fn a_published_effect_is_bounded_at_both_ends() {
+    // A share that is at most all, a loss of which twice is more than all, "less than", and "costs little".
+    let one_end = [
+        "rate-not-bandwidth",
+        "default-costs",
+        "bidir",
+        "new-destinations",
+    ];
+    let has = |claim: &Table, key: &str| claim.contains_key(key);
+    for cell in plans().values().flatten() {
+        let claim = cell.get("claim").and_then(Value::as_table);
+        let Some(claim) = claim.filter(|claim| has(claim, "of")) else {
+            continue;
+        };
+        let id = claim["id"].as_str().expect("an id");
+        let ends = ["least", "most"].map(|end| has(claim, end));
+        assert_eq!(
+            ends == [true, true],
+            !one_end.contains(&id),
+            "{id}: {ends:?}"
+        );
+    }
+}
+
 #[test]
 fn each_row_of_the_thesis_is_beside_a_cell() {
     let plans = plans();

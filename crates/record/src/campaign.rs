@@ -108,6 +108,12 @@ pub struct Statement {
     pub published: String,
     /// What is looked at, and where it has to lie for the claim to hold; null where it is not tested.
     pub check: Option<Check>,
+    /// What else has to hold for it. Missing where nothing is, and in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Check>,
+    /// The part of it that nothing looks at. Missing where all of it is looked at, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_tested: Option<String>,
     /// Why it is true on this bed, however the router is built. Then it is not tested.
     #[serde(default)]
     pub by_construction: Option<String>,
@@ -127,6 +133,9 @@ pub struct Check {
     /// measured, or the last variant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<[String; 2]>,
+    /// The cell whose results tell the bed's share of a frame's cost. Missing where none does, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bed_of: Option<String>,
 }
 
 /// A number of a run.

@@ -210,6 +210,7 @@ fn a_campaign_is_read_back() {
             least: Some(1.2),
             most: None,
             levels: None,
+            bed_of: None,
         }),
         ..Statement::default()
     };

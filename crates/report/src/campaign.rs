@@ -57,7 +57,9 @@ impl<'a> CampaignRun<'a> {
     /// Its claims.
     #[must_use]
     pub fn claims(&self) -> Vec<Judged<'a>> {
-        self.cells.iter().filter_map(Judged::new).collect()
+        let claims = self.cells.iter();
+        let claims = claims.filter_map(|cell| Judged::new(cell, &self.cells));
+        claims.collect()
     }
 
     /// `7 of 9 cells measured, 1 undecided, 1 not run`.
@@ -95,6 +97,7 @@ impl<'a> CampaignRun<'a> {
         let claims = self.claims();
         let verdicts = [
             Verdict::Holds,
+            Verdict::HoldsInPart,
             Verdict::DoesNotHold,
             Verdict::CannotTell,
             Verdict::CannotBeTested,

@@ -1,16 +1,18 @@
 //! What becomes of a published claim here: the number that decides it, with its interval, against the claim's bounds.
 
+mod bed;
+mod evenness;
 mod overload;
+
+pub use bed::Alone;
 
 use crate::cell::MeasuredCell;
 use crate::factorial::interaction;
-use crate::headline::is_bound;
 use crate::number;
-use crate::row::Row;
 use crate::stage::is_beds;
 use mpps_record::{
-    Check, Difference, Finding, Interval, Looked, ResultLine, Run, Statement, SweepPoint,
-    TrialLine, is_same_distance, is_same_speed,
+    Check, Difference, Finding, Interval, Looked, Run, Statement, SweepPoint, TrialLine,
+    is_same_distance, is_same_speed,
 };
 use std::fmt;
 
@@ -19,6 +21,8 @@ use std::fmt;
 pub enum Verdict {
     /// The whole interval lies between its bounds.
     Holds,
+    /// The same, and no check looks at the rest of what it states.
+    HoldsInPart,
     /// The whole interval lies outside.
     DoesNotHold,
     /// The interval reaches across a bound, or there is no number.
@@ -33,6 +37,7 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Holds => "holds here",
+            Self::HoldsInPart => "holds here in part",
             Self::DoesNotHold => "does not hold here",
             Self::CannotTell => "cannot tell",
             Self::CannotBeTested => "cannot be tested here",
@@ -48,6 +53,72 @@ pub struct Number {
     pub name: Option<String>,
     /// The number.
     pub value: Interval<f64>,
+    /// The same without the bed's part of a frame's cost, where that is known.
+    pub alone: Option<Alone>,
+}
+
+impl Number {
+    fn new(name: Option<String>, value: Interval<f64>) -> Self {
+        let alone = None;
+        Self { name, value, alone }
+    }
+
+    /// The number, and the same without the bed's part.
+    fn each(&self) -> impl Iterator<Item = Interval<f64>> {
+        std::iter::once(self.value).chain(self.alone.map(|alone| alone.value))
+    }
+
+    /// From the lowest to the highest of these: what a router with another share of cost aside would show lies between.
+    fn whole(&self) -> Interval<f64> {
+        let ends = |of: Interval<f64>, other: Interval<f64>| Interval {
+            low: of.low.min(other.low),
+            high: of.high.max(other.high),
+            ..of
+        };
+        self.each().fold(self.value, ends)
+    }
+}
+
+/// What a check of a claim came to.
+#[derive(Clone, Debug)]
+pub struct Tested<'a> {
+    /// The check.
+    pub check: &'a Check,
+    /// What can be said by it.
+    pub verdict: Verdict,
+    /// The numbers; none where the run has none.
+    pub numbers: Vec<Number>,
+    /// Why nothing more can be said.
+    pub why: Option<String>,
+}
+
+impl<'a> Tested<'a> {
+    fn new(check: &'a Check, run: &Run, all: &[MeasuredCell<'_>]) -> Self {
+        let (numbers, (verdict, why)) = match numbers(check, run, all) {
+            Ok(numbers) => {
+                let decided = decide(check, &numbers);
+                (numbers, decided)
+            }
+            Err(why) => (Vec::new(), (Verdict::CannotTell, Some(why))),
+        };
+        Self {
+            check,
+            verdict,
+            numbers,
+            why,
+        }
+    }
+
+    /// `-12.1 % frames/s (-13.0 % to -11.2 %); the claim holds at -10.0 % or less`.
+    fn reason(&self) -> String {
+        let each = self.numbers.iter().map(|one| in_words(self.check, one));
+        let mut parts: Vec<String> = each.collect();
+        if !parts.is_empty() {
+            parts.push(format!("the claim holds {}", bounds(self.check)));
+        }
+        parts.extend(self.why.clone());
+        parts.join("; ")
+    }
 }
 
 /// A claim with what came of it.
@@ -59,64 +130,68 @@ pub struct Judged<'a> {
     pub claim: &'a Statement,
     /// What can be said of it.
     pub verdict: Verdict,
-    /// Why nothing more can be said.
+    /// Why it was not tested, or not to the end.
     pub why: Option<String>,
-    /// The numbers; none where the run has none.
-    pub numbers: Vec<Number>,
+    /// What each check came to.
+    pub tested: Vec<Tested<'a>>,
 }
 
 impl<'a> Judged<'a> {
-    /// The claim of a cell, if it has one.
+    /// The claim of a cell, if it has one; `all` are the cells of its campaign.
     #[must_use]
-    pub fn new(cell: &MeasuredCell<'a>) -> Option<Self> {
+    pub fn new(cell: &MeasuredCell<'a>, all: &[MeasuredCell<'_>]) -> Option<Self> {
         let claim = cell.line.claim.as_ref()?;
         let mut judged = Self {
             cell: &cell.line.cell,
             claim,
             verdict: Verdict::CannotBeTested,
             why: None,
-            numbers: Vec::new(),
+            tested: Vec::new(),
         };
         if claim.by_construction.is_some() {
             judged.verdict = Verdict::ByConstruction;
             judged.why.clone_from(&claim.by_construction);
         } else if cell.line.not_run.is_some() {
             judged.why.clone_from(&cell.line.not_run);
-        } else if let Some(check) = &claim.check {
-            // A run that lacks sizes or points lacks those that were hardest to measure.
-            let found = match (cell.run, cell.failure()) {
-                (_, Some(why)) => Err(why),
-                (Some(run), None) => numbers(check, run),
-                (None, None) => Err("the file has no run of it".to_owned()),
-            };
-            match found {
-                Ok(numbers) => {
-                    (judged.verdict, judged.why) = decide(check, &numbers);
-                    judged.numbers = numbers;
-                }
-                Err(why) => {
-                    judged.verdict = Verdict::CannotTell;
-                    judged.why = Some(why);
-                }
-            }
-        } else {
+        } else if claim.check.is_none() {
             judged.why = Some("the plan names no number that decides".to_owned());
+        } else {
+            // A run that lacks sizes or points lacks those that were hardest to measure.
+            match (cell.run, cell.failure()) {
+                (Some(run), None) => {
+                    let checks = claim.check.iter().chain(&claim.also);
+                    judged.tested = checks.map(|one| Tested::new(one, run, all)).collect();
+                }
+                (_, Some(why)) => judged.why = Some(why),
+                (None, None) => judged.why = Some("the file has no run of it".to_owned()),
+            }
+            judged.verdict = judged.by_all_checks();
         }
         Some(judged)
     }
 
-    /// The number and what it is held against, or why there is no verdict: `-12.1 % frames/s (-13.0 % to -11.2 %); the
-    /// claim holds at -10.0 % or less`.
+    /// One check that fails refutes a claim. All of them have to hold for it.
+    fn by_all_checks(&self) -> Verdict {
+        let any = |verdict| self.tested.iter().any(|one| one.verdict == verdict);
+        if any(Verdict::DoesNotHold) {
+            Verdict::DoesNotHold
+        } else if self.tested.is_empty() || any(Verdict::CannotTell) {
+            Verdict::CannotTell
+        } else if self.claim.not_tested.is_some() {
+            Verdict::HoldsInPart
+        } else {
+            Verdict::Holds
+        }
+    }
+
+    /// The numbers and what they are held against, or why there is no verdict; then what no check looks at:
+    /// `-12.1 % frames/s (-13.0 % to -11.2 %); the claim holds at -10.0 % or less; not tested: why`.
     #[must_use]
     pub fn reason(&self) -> String {
-        let check = self.claim.check.as_ref();
-        let number = |check| {
-            let each = self.numbers.iter().map(|number| in_words(check, number));
-            let found = each.collect::<Vec<_>>().join("; ");
-            (!found.is_empty()).then(|| format!("{found}; the claim holds {}", bounds(check)))
-        };
-        let number = check.and_then(number);
-        let parts: Vec<String> = number.into_iter().chain(self.why.clone()).collect();
+        let tested = self.tested.iter().map(Tested::reason);
+        let rest = (self.claim.not_tested.iter()).filter(|_| !self.tested.is_empty());
+        let rest = rest.map(|rest| format!("not tested: {rest}"));
+        let parts: Vec<String> = tested.chain(self.why.clone()).chain(rest).collect();
         parts.join("; ")
     }
 
@@ -138,58 +213,59 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Each number against the bounds. Frame sizes that disagree decide nothing.
+/// Each number against the bounds. Frame sizes that disagree decide nothing, nor does a number which the bed's part moves
+/// across a bound.
 fn decide(check: &Check, numbers: &[Number]) -> (Verdict, Option<String>) {
     let least = check.least.unwrap_or(f64::NEG_INFINITY);
     let most = check.most.unwrap_or(f64::INFINITY);
-    let inside = |of: &Interval<f64>| of.low >= least && of.high <= most;
-    let outside = |of: &Interval<f64>| of.high < least || of.low > most;
-    let all = |lies: fn(&Number) -> &Interval<f64>, is: &dyn Fn(&Interval<f64>) -> bool| {
-        numbers.iter().all(|number| is(lies(number)))
-    };
-    let value: fn(&Number) -> &Interval<f64> = |number| &number.value;
-    if all(value, &inside) {
-        (Verdict::Holds, None)
-    } else if all(value, &outside) {
-        (Verdict::DoesNotHold, None)
-    } else if all(value, &|of| inside(of) || outside(of)) {
-        let why = "the frame sizes disagree".to_owned();
-        (Verdict::CannotTell, Some(why))
+    let inside = |of: Interval<f64>| of.low >= least && of.high <= most;
+    let outside = |of: Interval<f64>| of.high < least || of.low > most;
+    let is_clear = |of: Interval<f64>| inside(of) || outside(of);
+    let all = |is: &dyn Fn(Interval<f64>) -> bool| numbers.iter().all(|one| is(one.whole()));
+    let why = if all(&inside) {
+        return (Verdict::Holds, None);
+    } else if all(&outside) {
+        return (Verdict::DoesNotHold, None);
+    } else if all(&is_clear) {
+        "the frame sizes disagree"
+    } else if numbers.iter().flat_map(Number::each).all(is_clear) {
+        "with and without the bed's part the number lies on different sides of a bound"
     } else {
-        let why = "the interval reaches across a bound".to_owned();
-        (Verdict::CannotTell, Some(why))
-    }
+        "the interval reaches across a bound"
+    };
+    (Verdict::CannotTell, Some(why.to_owned()))
 }
 
 /// The numbers of a run that decide, or why it has none.
-fn numbers(check: &Check, run: &Run) -> Result<Vec<Number>, String> {
-    let one = |value| vec![Number { name: None, value }];
+fn numbers(check: &Check, run: &Run, all: &[MeasuredCell<'_>]) -> Result<Vec<Number>, String> {
+    let one = |value| vec![Number::new(None, value)];
     match &check.of {
-        Looked::RateChange => rate_changes(run, check.levels.as_ref()),
+        Looked::RateChange => rate_changes(run, check, all),
         Looked::Interaction => interactions(run),
-        Looked::RateEvenness => evenness(&run.results).map(one),
+        Looked::RateEvenness => evenness::of_rates(&run.results).map(|number| vec![number]),
         Looked::StageGrowth(stage) => Ends::new(run)?.growth(stage).map(one),
         Looked::StagesGrowth(stage) => worst_growth(check, &Ends::new(run)?, stage),
         Looked::CauseShare(cause) => cause_shares(run, cause),
         Looked::FibOctetsPerRoute => octets_per_route(run).map(one),
         Looked::OverloadShare => overload::shares(run),
-        Looked::SettingChange(id) => setting_change(run, id, check.levels.as_ref()),
+        Looked::SettingChange(id) => setting_change(run, id, check, all),
     }
 }
 
 /// Of the last variant, or the one that a claim names, against the first.
-fn rate_changes(run: &Run, levels: Option<&[String; 2]>) -> Result<Vec<Number>, String> {
+fn rate_changes(run: &Run, check: &Check, all: &[MeasuredCell<'_>]) -> Result<Vec<Number>, String> {
     let several = run.comparisons.len() > 1;
     let each = run.comparisons.iter().map(|line| {
         let mut variants = line.variants.iter();
-        let variant = match levels {
+        let variant = match &check.levels {
             Some([_, other]) => variants.find(|variant| variant.name == *other),
             None => variants.next_back(),
         };
         let found = variant.and_then(|variant| variant.difference.as_ref());
         let value = change(found.ok_or("nothing was compared")?)?;
+        let alone = Alone::of_change(value, check.bed_of.as_deref(), &line.frame, all)?;
         let name = several.then(|| number::frame(&line.frame));
-        Ok(Number { name, value })
+        Ok(Number { name, value, alone })
     });
     some(each, "the run has no comparison")
 }
@@ -199,7 +275,8 @@ fn rate_changes(run: &Run, levels: Option<&[String; 2]>) -> Result<Vec<Number>, 
 fn setting_change(
     run: &Run,
     id: &str,
-    levels: Option<&[String; 2]>,
+    check: &Check,
+    cells: &[MeasuredCell<'_>],
 ) -> Result<Vec<Number>, String> {
     let mut all =
         (run.effects.iter()).flat_map(|line| line.effects.iter().map(move |effect| (line, effect)));
@@ -210,18 +287,19 @@ fn setting_change(
     }
     let value = change(effect.told_difference().ok_or("nothing was compared")?)?;
     let (measured, name) = ([&effect.from, &effect.to], effect.title());
-    let value = match levels {
+    let value = match &check.levels {
         Some([from, to]) if measured == [to, from] => exchanged(value),
         Some([from, to]) if measured != [from, to] => {
             return Err(format!("the claim is of `{to}` against `{from}`: {name}"));
         }
         _ => value,
     };
-    let name = Some(match levels {
+    let name = Some(match &check.levels {
         Some([from, to]) => format!("{id} `{to}` against `{from}`"),
         None => name,
     });
-    Ok(vec![Number { name, value }])
+    let alone = Alone::of_change(value, check.bed_of.as_deref(), &line.frame, cells)?;
+    Ok(vec![Number { name, value, alone }])
 }
 
 /// A change from the second level to the first, as a share.
@@ -249,7 +327,7 @@ fn interactions(run: &Run) -> Result<Vec<Number>, String> {
     let each = run.comparisons.iter().map(|line| {
         let name = several.then(|| number::frame(&line.frame));
         let value = interaction(line, run)?;
-        Ok(Number { name, value })
+        Ok(Number::new(name, value))
     });
     some(each, "the run has no comparison")
 }
@@ -264,35 +342,6 @@ fn some(
         true => Err(none.to_owned()),
         false => Ok(numbers),
     }
-}
-
-/// The smallest rate by the greatest; each end takes what is least and most favourable of all intervals.
-fn evenness(results: &[ResultLine]) -> Result<Interval<f64>, String> {
-    let rows = Row::each(results);
-    let mut rates = Vec::new();
-    for row in &rows {
-        let rate = row.overload.max_forwarding_fps;
-        let rate = rate.ok_or_else(|| format!("{}: not measured at overload", row.name))?;
-        if is_bound(row) {
-            return Err(format!("{}: the rate is only a bound", row.name));
-        }
-        rates.push(Interval::<f64>::from(rate));
-    }
-    if rates.len() < 2 {
-        return Err("the run has fewer than two frame sizes".to_owned());
-    }
-    let states = rows.iter().map(|row| {
-        let at = &row.overload;
-        (at.max_forwarding_cpu_distance_ns, at.max_forwarding_work_ns)
-    });
-    let slower = check_states("rate", states)?;
-    let least = |end: fn(&Interval<f64>) -> f64| rates.iter().map(end).fold(f64::MAX, f64::min);
-    let most = |end: fn(&Interval<f64>) -> f64| rates.iter().map(end).fold(0.0, f64::max);
-    Ok(Interval {
-        low: least(|of| of.low) / most(|of| of.high) / slower,
-        median: least(|of| of.median) / most(|of| of.median),
-        high: (least(|of| of.high) / most(|of| of.low) * slower).min(1.0),
-    })
 }
 
 /// Refuses what was measured in different states of the machine: CPU distance and fixed work, ns, where they were timed.
@@ -384,7 +433,7 @@ fn worst_growth(check: &Check, ends: &Ends<'_>, but: &str) -> Result<Vec<Number>
     let grown = stages.filter_map(|stage| {
         let value = ends.growth(stage).ok()?;
         let name = Some(stage.to_owned());
-        Some(Number { name, value })
+        Some(Number::new(name, value))
     });
     let worst = grown.max_by_key(|number| {
         let (verdict, _) = decide(check, std::slice::from_ref(number));
@@ -413,7 +462,7 @@ fn cause_shares(run: &Run, cause: &str) -> Result<Vec<Number>, String> {
         let [low, median, high] = [low, median, high].map(share);
         let value = Interval { low, median, high };
         let name = several.then(|| number::frame(&line.frame));
-        Ok(Number { name, value })
+        Ok(Number::new(name, value))
     });
     some(each, "the run has no profile")
 }
@@ -454,7 +503,18 @@ fn in_words(check: &Check, number: &Number) -> String {
         true => String::new(),
         false => format!(" ({low} to {high})"),
     };
-    format!("{name}{median}{what}{ends}")
+    let aside = match (number.alone, &check.bed_of) {
+        (Some(Alone { share, value: of }), _) => {
+            let [low, median, high] = [of.low, of.median, of.high].map(|end| value(&check.of, end));
+            let share = share.median * 100.0;
+            format!(
+                ", or {median} ({low} to {high}) without the bed's {share:.0} % of a frame's cost"
+            )
+        }
+        (None, Some(cell)) => format!(", the bed's share not known from cell {cell}"),
+        (None, None) => String::new(),
+    };
+    format!("{name}{median}{what}{ends}{aside}")
 }
 
 fn value(of: &Looked, value: f64) -> String {

@@ -18,28 +18,28 @@ pub type Text = Spanned<String>;
 const CELLS_MAX: usize = 1000;
 
 /// Reads what a claim looks at.
-type Look = fn(&Claim) -> Result<Looked, String>;
+type Look = fn(&Looks) -> Result<Looked, String>;
 
 /// What a claim can look at, and which verb tells it; none: any.
 const LOOKED: [(&str, &str, Look); 9] = [
     ("rate_change", "compare", |_| Ok(Looked::RateChange)),
     ("interaction", "compare", |_| Ok(Looked::Interaction)),
     ("rate_evenness", "throughput", |_| Ok(Looked::RateEvenness)),
-    ("stage_growth", "explain", |claim| {
-        named(claim, &Stage::ALL).map(Looked::StageGrowth)
+    ("stage_growth", "explain", |looks| {
+        named(looks, &Stage::ALL).map(Looked::StageGrowth)
     }),
-    ("stages_growth", "explain", |claim| {
-        named(claim, &Stage::ALL).map(Looked::StagesGrowth)
+    ("stages_growth", "explain", |looks| {
+        named(looks, &Stage::ALL).map(Looked::StagesGrowth)
     }),
-    ("cause_share", "explain", |claim| {
-        named(claim, &Cause::ALL).map(Looked::CauseShare)
+    ("cause_share", "explain", |looks| {
+        named(looks, &Cause::ALL).map(Looked::CauseShare)
     }),
     ("fib_octets_per_route", "", |_| {
         Ok(Looked::FibOctetsPerRoute)
     }),
     ("overload_share", "loss", |_| Ok(Looked::OverloadShare)),
-    ("setting_change", "tune measure", |claim| {
-        let name = claim.name.clone();
+    ("setting_change", "tune measure", |looks| {
+        let name = looks.name.clone();
         let name = name.filter(|name| CATALOGUE.iter().any(|row| row.id == name));
         let name = name.ok_or("name = the id of a setting (mpps tune list has them)")?;
         Ok(Looked::SettingChange(name))
@@ -140,9 +140,25 @@ struct Claim {
     most: Option<f64>,
     by_construction: Option<String>,
 }
+    bed_of: Option<Text>,
+    #[serde(default)]
+    also: Vec<Looks>,
+    not_tested: Option<String>,
 
 impl File {
     /// The cells in the order of the file.
+/// A check of a claim.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Looks {
+    of: Option<String>,
+    name: Option<String>,
+    levels: Option<[String; 2]>,
+    least: Option<f64>,
+    most: Option<f64>,
+    bed_of: Option<Text>,
+}
+
     pub(super) fn cells(self, quick: bool) -> Result<Vec<Cell>, Wrong> {
         let mut all = Vec::new();
         let grids = self.grid.into_iter().map(|grid| (true, grid));
@@ -342,30 +358,58 @@ impl Cell {
         let Some(spanned) = &self.claim else {
             return Ok(None);
         };
-        let claim = spanned.get_ref();
-        let check = self.check(claim).map_err(|why| Wrong::new(spanned, why))?;
+        let claim = spanned.get_ref().clone();
+        let wrong = |why: String| Wrong::new(spanned, why);
+        let own = Looks {
+            of: claim.of,
+            name: claim.name,
+            levels: claim.levels,
+            least: claim.least,
+            most: claim.most,
+            bed_of: claim.bed_of,
+        };
+        let is_told = self.cannot.is_some() || claim.by_construction.is_some();
+        let is_bare = claim.also.is_empty() && claim.not_tested.is_none();
+        let check = match own {
+            Looks {
+                of: None,
+                name: None,
+                least: None,
+                most: None,
+                ..
+            } if is_told && is_bare => None,
+            own => Some(self.check(&own).map_err(wrong)?),
+        };
+        if check.is_some() && claim.by_construction.is_some() {
+            return Err(wrong("of and by_construction: give one of them".to_owned()));
+        }
+        let also = claim.also.iter().map(|looks| self.check(looks));
         Ok(Some(Statement {
-            id: claim.id.clone(),
-            statement: claim.statement.clone(),
-            published: claim.published.clone(),
+            id: claim.id,
+            statement: claim.statement,
+            published: claim.published,
             check,
-            by_construction: claim.by_construction.clone(),
+            also: also.collect::<Result<_, _>>().map_err(wrong)?,
+            not_tested: claim.not_tested,
+            by_construction: claim.by_construction,
         }))
     }
 
-    fn check(&self, claim: &Claim) -> Result<Option<Check>, String> {
-        let bounds = (claim.least, claim.most);
+    /// The cells from which its claim takes the bed's share.
+    pub(super) fn beds_of(&self) -> impl Iterator<Item = &Text> {
+        let claim = self.claim.iter().map(Spanned::get_ref);
+        claim.flat_map(|claim| {
+            let also = claim.also.iter().filter_map(|looks| looks.bed_of.as_ref());
+            claim.bed_of.iter().chain(also)
+        })
+    }
+
+    fn check(&self, looks: &Looks) -> Result<Check, String> {
         let words = LOOKED.map(|(word, ..)| word).join(", ");
-        let Some(of) = &claim.of else {
-            let is_told = self.cannot.is_some() || claim.by_construction.is_some();
-            return match (is_told, bounds, &claim.name) {
-                (true, (None, None), None) => Ok(None),
-                _ => Err(format!(
-                    "the claim needs of = one of {words}, or by_construction = \"why\""
-                )),
-            };
-        };
-        let known = LOOKED.iter().find(|(word, ..)| word == of);
+        let of = looks.of.as_deref().ok_or_else(|| {
+            format!("the claim needs of = one of {words}, or by_construction = \"why\"")
+        })?;
+        let known = LOOKED.iter().find(|(word, ..)| *word == of);
         let (_, verb, looked) =
             known.ok_or_else(|| format!("of = \"{of}\": give one of {words}"))?;
         if !verb.is_empty() && self.verb() != *verb {
@@ -373,19 +417,21 @@ impl Cell {
                 "of = \"{of}\" needs verb = \"{verb}\": give the cell that verb"
             ));
         }
-        if claim.by_construction.is_some() {
-            return Err("of and by_construction: give one of them".to_owned());
+        let bounds = (looks.least, looks.most);
+        match bounds {
+            (None, None) => {
+                return Err("the claim needs least or most: where the number has to lie".to_owned());
+            }
+            (Some(least), Some(most)) if least > most => {
+                return Err(format!("least = {least} is more than most = {most}"));
+            }
+            _ => {}
         }
-        if claim.least.is_none() && claim.most.is_none() {
-            return Err("the claim needs least or most: where the number has to lie".to_owned());
+        let (of, (least, most)) = (looked(looks)?, bounds);
+        if looks.bed_of.is_some() && !matches!(of, Looked::RateChange | Looked::SettingChange(_)) {
+            return Err("bed_of is of rate_change or setting_change".to_owned());
         }
-        if let (Some(least), Some(most)) = bounds
-            && least > most
-        {
-            return Err(format!("least = {least} is more than most = {most}"));
-        }
-        let (of, (least, most)) = (looked(claim)?, bounds);
-        let levels = claim.levels.clone();
+        let levels = looks.levels.clone();
         let variants = self.variants.iter().chain(&self.left_out);
         let mut names = variants.map(|variant| variant.name.get_ref());
         match (&of, &levels) {
@@ -398,18 +444,20 @@ impl Cell {
             }
             _ => return Err("levels are of rate_change or setting_change".to_owned()),
         }
-        Ok(Some(Check {
+        let bed_of = looks.bed_of.as_ref().map(|cell| cell.get_ref().clone());
+        Ok(Check {
             of,
             least,
             most,
             levels,
-        }))
+            bed_of,
+        })
     }
 }
 
 /// The name that a claim looks at, which is one of these.
-fn named<T: ToString>(claim: &Claim, known: &[T]) -> Result<String, String> {
+fn named<T: ToString>(looks: &Looks, known: &[T]) -> Result<String, String> {
     let known: Vec<String> = known.iter().map(T::to_string).collect();
-    let name = claim.name.clone().filter(|name| known.contains(name));
+    let name = looks.name.clone().filter(|name| known.contains(name));
     name.ok_or_else(|| format!("name = one of {}", known.join(", ")))
 }

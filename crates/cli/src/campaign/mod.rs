@@ -140,6 +140,14 @@ impl Campaign {
                 return Err(Wrong::new(&cell.id, why));
             }
         }
+        let timed = |id: &Text| {
+            let mut cells = cells.iter();
+            cells.any(|cell| cell.id.get_ref() == id.get_ref() && cell.verb() == "throughput")
+        };
+        if let Some(id) = cells.iter().flat_map(Cell::beds_of).find(|id| !timed(id)) {
+            let why = format!("bed_of = \"{id}\": give the id of a cell of throughput");
+            return Err(Wrong::new(id, why));
+        }
         Ok(Self {
             from: from.to_owned(),
             text: text.to_owned(),

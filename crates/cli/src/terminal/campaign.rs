@@ -125,8 +125,14 @@ fn claim_json(judged: &Judged<'_>) -> Value {
     value["cell"] = judged.cell.into();
     value["verdict"] = judged.verdict.to_string().into();
     value["reason"] = judged.reason().into();
-    let numbers = judged.numbers.iter();
-    let numbers = numbers.map(|one| json!({ "frame": one.name, "value": one.value }));
+    let numbers = judged.tested.iter().flat_map(|tested| &tested.numbers);
+    let numbers = numbers.map(|one| {
+        let mut number = json!({ "frame": one.name, "value": one.value });
+        if let Some(alone) = one.alone {
+            number["without_bed"] = json!({ "bed_share": alone.share, "value": alone.value });
+        }
+        number
+    });
     value["numbers"] = numbers.collect();
     value
 }

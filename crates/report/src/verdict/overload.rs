@@ -14,7 +14,7 @@ pub fn shares(run: &Run) -> Result<Vec<Number>, String> {
     let each = run.overloads.iter().map(|line| {
         let value = share(line, run)?;
         let name = several.then(|| number::frame(&line.frame));
-        Ok(Number { name, value })
+        Ok(Number::new(name, value))
     });
     some(each, "the run has no lasting overload")
 }

@@ -1,9 +1,11 @@
 use super::*;
 use mpps_record::{
     CellLine, ComparisonLine, EffectsLine, EndLine, ForwardingLimit, Overload, OverloadLine,
-    OverloadSecond, PartCost, PointLine, ProfileLine, ProfiledLoad, Routes, SettingEffect,
-    SweepLine, ToldBy, Variant, read,
+    OverloadSecond, PartCost, PointLine, ProfileLine, ProfiledLoad, ResultLine, Routes,
+    SettingEffect, SweepLine, ToldBy, Variant, read,
 };
+
+mod whole;
 
 fn around(median: f64, half: f64) -> Interval<f64> {
     Interval {
@@ -18,7 +20,7 @@ fn check(of: Looked, least: Option<f64>, most: Option<f64>) -> Option<Check> {
         of,
         least,
         most,
-        levels: None,
+        ..Check::default()
     })
 }
 
@@ -38,7 +40,7 @@ fn cell(check: Option<Check>) -> CellLine {
 }
 
 fn judge(line: &CellLine, run: Option<&Run>) -> (Verdict, String) {
-    let judged = Judged::new(&MeasuredCell { line, run }).expect("a claim");
+    let judged = Judged::new(&MeasuredCell { line, run }, &[]).expect("a claim");
     (judged.verdict, judged.reason())
 }
 
