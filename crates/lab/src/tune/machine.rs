@@ -130,9 +130,10 @@ impl Machine {
         advised: Option<String>,
         accepted: Option<&str>,
     ) -> Seen {
-        let is_met = now
-            .known()
-            .zip(accepted)
+        // A count of 0 is of now: rules that count may wait for the first frame.
+        let is_idle = |now: &str, accepted: &str| (now, accepted) == ("0", "none");
+        let is_met = (now.known().zip(accepted))
+            .filter(|(now, accepted)| !is_idle(now, accepted))
             .map(|(now, accepted)| is_met(&place, accepted, now));
         let at_boot = place.setting().and_then(|setting| {
             let (value, file) = self.boot_files.value(&setting)?;
@@ -388,8 +389,6 @@ fn holds(place: &Place, advised: &str, now: &str) -> bool {
         return matches!((ends, number(now)), ((Some(least), Some(most)), Some(now)) if (least..=most).contains(&now));
     }
     match place.setting() {
-        // A count: none are there.
-        Some(_) if advised == "none" => now == "0",
         Some(setting) => setting.is_same(advised, now),
         // An option that a kernel does not know is not set in it.
         None => advised == now || (advised, now) == ("n", "absent"),

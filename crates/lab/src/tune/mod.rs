@@ -196,6 +196,14 @@ fn state(seen: &[Seen]) -> State {
         let why = seen.iter().find_map(|one| one.now.why());
         return State::NotHere(why.unwrap_or_default().to_owned());
     }
+    // What it holds tells nothing.
+    let is_silent = |one: &Seen| one.advised.is_some() && one.is_met.is_none();
+    if seen
+        .iter()
+        .all(|one| one.now.known().is_some() && is_silent(one))
+    {
+        return State::Unread;
+    }
     let is_judged = |one: &Seen| one.advised.is_none() && one.is_met != Some(true);
     if seen.iter().all(is_judged) {
         return State::InWords;

@@ -105,6 +105,20 @@ fn templates_name_each_place() {
     assert_eq!(idle.len(), 2, "{idle:?}");
 }
 
+/// An idle firewall tracks nothing until the first frame comes.
+#[test]
+fn a_count_of_none_is_not_as_advised() {
+    let (planted, machine) = router("count");
+    let state = || standing(&machine, "conntrack", Profile::Router).state;
+    let missing = "connection tracking is not loaded".to_owned();
+    assert_eq!(state(), State::NotHere(missing));
+    let count = "/proc/sys/net/netfilter/nf_conntrack_count";
+    for (now, wanted) in [("0\n", State::Unread), ("12\n", State::Differs)] {
+        planted.put(count, now.as_bytes());
+        assert_eq!(state(), wanted, "{now}");
+    }
+}
+
 /// One of several values that would do is as advised; which one to set, only a person can say.
 #[test]
 fn ranges_are_met_but_never_set() {
@@ -194,8 +208,8 @@ fn advice_is_compared_by_its_kind() {
     assert!(backlog("1000") && backlog("5000") && backlog("30000"));
     assert!(!backlog("1001") && !backlog("4999") && !backlog("30001"));
     assert!(is_met(&place("ip6_route_max"), "0|>=100", "100"));
-    assert!(is_met(&place("conntrack"), "none", "0"));
     assert!(!is_met(&place("conntrack"), "none", "12"));
+    assert!(is_met(&place("preempt_mode"), "none|lazy", "none"));
     assert!(is_met(&place("cfg_debug"), "n", "absent"));
     assert!(!is_met(&place("cfg_debug"), "n", "y"));
     let words = ["quiet", "nosmt=force", "idle=halt", "idle=poll"].map(str::to_owned);
