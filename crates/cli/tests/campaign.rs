@@ -122,9 +122,9 @@ fn a_wrong_plan_is_refused_with_its_place() {
             "irq_affinity is inert here: ",
         ),
         (
-            &format!("{cell}needs_cpus = 9999\nsettings = {{ governor = \"many\" }}"),
+            &format!("{cell}needs_cpus = 9999\nsettings = {{ nmi_watchdog = \"many\" }}"),
             ":8:14: ",
-            "governor holds for the whole machine, which a campaign does not change: leave it out, ",
+            "nmi_watchdog holds for the whole machine, which a campaign does not change: leave it out, ",
         ),
         (
             &format!("{cell}cannot = \"no\"\nflags = \"--colour red\""),

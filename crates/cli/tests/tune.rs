@@ -174,7 +174,7 @@ fn measure_refuses_what_it_cannot_do() {
             &["--only", "threaded", "--nic", "napi"],
             "threaded is inert here: the bed sets it by its front",
         ),
-        (&["--only", "governor"], "holds for the whole machine"),
+        (&["--only", "nmi_watchdog"], "holds for the whole machine"),
         (&["--only", "gro", "--group", "ip"], "no setting is in both"),
         (&["--only", "gro", "--budget", "5s"], "need at least"),
         (&["--screen", "--budget", "1m"], "need at least"),

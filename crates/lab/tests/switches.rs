@@ -304,7 +304,7 @@ fn what_cannot_act_is_inert() {
     assert!(inert("root_qdisc", &at(&four, false)) && !inert("root_qdisc", &at(&four, true)));
     let not =
         |id: &str, at: &Ground<'_>| matches!(check(row(id), at), Err(Unmeasured::NotSwitched(_)));
-    assert!(not("governor", &at(&four, true)));
+    assert!(not("netdev_budget", &soft));
     assert!(not("policy_rules", &at(&four, false)));
     // What the issue asks for, with the plainest traffic.
     let all = CATALOGUE

@@ -76,13 +76,13 @@ pub fn steps(row: &'static Row, value: &str, at: &Ground<'_>) -> Result<Vec<Step
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::bed::{BedPlan, CpuSplit, DutPlan, Front, Interfaces, RssKey};
     use crate::traffic::{ReceiverPlace, Traffic};
     use mpps_method::tune::named;
 
-    fn plan() -> BedPlan {
+    pub(in crate::tune) fn plan() -> BedPlan {
         let cpus = mpps_linux::cpu::available().expect("CPUs");
         BedPlan {
             name: None,

@@ -1,7 +1,7 @@
 //! A setting of the catalogue as a switch of a bed: between what the bed has and one other level. What holds for the whole
 //! machine is switched where the user allows it; the bed's journal has its value before.
 
-use super::measurable::{NEEDS, Unmeasured, is_of_machine, kernel_lacks, needs};
+use super::measurable::{Unmeasured, is_checked, is_of_machine, kernel_lacks, needs};
 use super::place::{level_at, places_at};
 use crate::bed::Bed;
 use mpps_linux::netns::NetNs;
@@ -72,7 +72,7 @@ impl<'bed> Toggle<'bed> {
         let around = with(row).map(|other| Self::new(other, bed)).transpose()?;
         let is_made = around.is_some() || !row.bed_on.is_empty();
         let mut unchecked = needs(row);
-        unchecked.retain(|need| NEEDS.iter().all(|(words, _)| words != need));
+        unchecked.retain(|need| !is_checked(need));
         let mut toggle = Self {
             id: row.id,
             name: row.name,

@@ -24,6 +24,7 @@ pub use {
 
 use super::columns;
 use super::document::document;
+use mpps_lab::tune::measurable::machine_meets;
 use mpps_method::tune::{GROUPS, Row, is_set_by_bed};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -108,7 +109,15 @@ fn on_a_bed(row: &Row) -> String {
         (_, needs) if is_set_by_bed(needs) => format!("inert: {needs}"),
         ([], needs) => format!("inert: needs {needs}"),
         (fronts, "") => format!("with --nic {}", any_of(fronts)),
-        (fronts, needs) => format!("with --nic {}; needs {needs}", any_of(fronts)),
+        (fronts, needs) => {
+            let lacks = |need: &&str| machine_meets(need) == Some(false);
+            let lacking = needs.split("; ").find(lacks);
+            let here = lacking.map_or(
+                "",
+                |_| "; inert here, because this machine does not meet that",
+            );
+            format!("with --nic {}; needs {needs}{here}", any_of(fronts))
+        }
     }
 }
 
