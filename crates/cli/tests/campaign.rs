@@ -1,6 +1,7 @@
 //! `mpps campaign`: plans that are refused with line and remedy, and campaigns that go on after a crash.
 
 use crate::program::{Ended, Scratch, mpps, privileged, run, wait_for};
+use mpps_lab::tune::measurable::{OF_MACHINE, machine_meets};
 use mpps_record::{Run, read_file};
 use std::fs;
 use std::path::Path;
@@ -271,7 +272,6 @@ fn a_claim_says_what_is_looked_at() {
             ", of = \"rate_evenness\", least = 1, most = 0.5",
             "least = 1 is more than most = 0.5",
         ),
-    ] {
         (
             ", of = \"rate_evenness\", least = 1, also = [{ of = \"rate_evenness\" }]",
             "needs least or most",
@@ -284,6 +284,7 @@ fn a_claim_says_what_is_looked_at() {
             ", of = \"rate_evenness\", least = 1, bed_of = \"a\"",
             "bed_of is of rate_change or setting_change",
         ),
+    ] {
         let claim =
             format!("claim = {{ id = \"c\", statement = \"s\", published = \"p\"{claim} }}");
         let line = refusal(
@@ -565,6 +566,29 @@ fn more_cpus_than_there_are_are_said() {
     let ended = campaign(&plan, "--dry-run");
     let said = "cannot be tested here: needs 100000 CPUs, the tester's included; this machine has ";
     assert!(ended.stdout.contains(said), "{ended:?}");
+}
+
+/// Whatever this machine has: what is said is what its files say.
+#[test]
+fn what_this_machine_lacks_is_said() {
+    let scratch = Scratch::new("campaign-needs");
+    let plan = scratch.path("plan.toml");
+    for (need, _) in OF_MACHINE {
+        let needs = format!("needs = [\"{need}\"]");
+        let text = SIMULATED.replace("cannot = \"needs two sockets\"", &needs);
+        fs::write(&plan, text).expect("a plan");
+        let ended = campaign(&plan, "--dry-run");
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let said = format!("cannot be tested here: needs {need}");
+        let is_said = ended.stdout.contains(&said);
+        assert_eq!(Some(!is_said), machine_meets(need), "{ended:?}");
+    }
+    let line = refusal(
+        &scratch,
+        "[[cell]]\nid = \"a\"\ntitle = \"t\"\nneeds = [\"two sockets\"]",
+    );
+    assert!(line.starts_with(":7:10: "), "{line}");
+    assert!(line.contains("give one of a machine that scales"), "{line}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use anyhow::{Context, Error, Result, bail, ensure};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Command, CommandFactory, FromArgMatches};
+use mpps_lab::tune::measurable::{OF_MACHINE, machine_meets};
 use mpps_method::Span;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -52,6 +53,7 @@ pub fn check(
 ) -> Result<Result<Ready, String>, Wrong> {
     cell.claim()?;
     cell.check_published(None)?;
+    let lacking = lacking(cell)?;
     let set_ups = cell.set_ups();
     set_ups.iter().try_for_each(|set_up| set_up.check())?;
     check_variants(cell)?;
@@ -68,8 +70,8 @@ pub fn check(
         planned(cell.verb(), &verb, &words).map_err(wrong)?;
     }
     let (verb, words) = as_typed(cell)?;
-    if let Some(why) = &cell.cannot {
-        return Ok(Err(why.clone()));
+    if let Some(why) = cell.cannot.clone().or(lacking) {
+        return Ok(Err(why));
     }
     if let Verb::Tune(TuneArgs {
         verb: TuneVerb::Measure(args),
@@ -177,6 +179,21 @@ impl Cell {
             _ => variants.collect(),
         }
     }
+}
+
+/// The first of its needs that this machine does not meet.
+fn lacking(cell: &Cell) -> Result<Option<String>, Wrong> {
+    let mut lacking = None;
+    for need in &cell.needs {
+        let is_met = machine_meets(need.get_ref()).ok_or_else(|| {
+            let known = OF_MACHINE.map(|(words, _)| words).join(", ");
+            Wrong::new(need, format!("needs \"{need}\": give one of {known}"))
+        })?;
+        if !is_met {
+            lacking.get_or_insert_with(|| format!("needs {need}"));
+        }
+    }
+    Ok(lacking)
 }
 
 /// Refuses variants of other verbs, and a comparison without them.

@@ -102,6 +102,8 @@ pub struct Cell {
     #[serde(default)]
     published: Vec<Figure>,
     pub(super) needs_cpus: Option<usize>,
+    #[serde(default)]
+    pub(super) needs: Vec<Text>,
     pub(super) cannot: Option<String>,
     claim: Option<Spanned<Claim>>,
     #[serde(default)]
@@ -138,15 +140,13 @@ struct Claim {
     levels: Option<[String; 2]>,
     least: Option<f64>,
     most: Option<f64>,
-    by_construction: Option<String>,
-}
     bed_of: Option<Text>,
     #[serde(default)]
     also: Vec<Looks>,
     not_tested: Option<String>,
+    by_construction: Option<String>,
+}
 
-impl File {
-    /// The cells in the order of the file.
 /// A check of a claim.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -159,6 +159,8 @@ struct Looks {
     bed_of: Option<Text>,
 }
 
+impl File {
+    /// The cells in the order of the file.
     pub(super) fn cells(self, quick: bool) -> Result<Vec<Cell>, Wrong> {
         let mut all = Vec::new();
         let grids = self.grid.into_iter().map(|grid| (true, grid));
