@@ -36,8 +36,9 @@ pub struct MeasureSettingsArgs {
     /// Time for all turns (30s, 2m); it ends earlier when all is known [default: enough for 40 pairs of each setting]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Span>,
-    /// Switch about half of the settings in each turn, by a design of Plackett and Burman with fold-over. The result names
-    /// pairs that do not add. This saves time where most settings can stand in the screen; --dry-run prints the time
+    /// Switch about half of the settings in each turn, by a design of Plackett and Burman with fold-over. Each turn tells of
+    /// all settings, so intervals are narrower in the same time. The result names pairs that do not add. A whole screen may
+    /// take longer than one setting at a time; --dry-run prints the time
     #[arg(long)]
     pub screen: bool,
     /// After all turns, profile each setting that was found to act, at both levels. The result says what each stage takes

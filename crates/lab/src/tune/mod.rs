@@ -168,6 +168,20 @@ pub struct Standing {
     pub state: State,
 }
 
+/// Said where NetworkManager runs, by how settings stand.
+#[must_use]
+pub fn unread_profiles(standings: &[Standing]) -> Option<&'static str> {
+    let places = standings.iter().flat_map(|one| &one.seen);
+    let mut services = places.filter(|seen| seen.place.kind == Kind::Service);
+    let runs = services.any(|seen| {
+        let is_it = seen.place.name() == "NetworkManager";
+        is_it && seen.now.known().is_some_and(|now| now == "running")
+    });
+    runs.then_some(
+        "NetworkManager's profiles are not read: they may set interfaces otherwise when these come up",
+    )
+}
+
 /// A setting as it stands for a profile.
 fn standing(row: &'static Row, machine: &Machine, profile: Profile) -> Standing {
     let (seen, state) = match places(row, machine) {

@@ -1,7 +1,7 @@
 //! Which settings a profile changes here, and which stay although other values are advised.
 
 use super::undo::shown;
-use super::{Place, Seen, Standing, State};
+use super::{Place, Seen, Standing, State, unread_profiles};
 use mpps_linux::setting::{self, Setting};
 use mpps_method::tune::{Kind, Profile, Row, Scope};
 
@@ -51,13 +51,18 @@ pub struct Plan {
     pub left_out: Vec<LeftOut>,
     /// Settings among both that another file sets to something else at boot.
     pub at_boot: Vec<LeftOut>,
+    /// Said of what sets interfaces too, and is not read.
+    pub unread: Option<&'static str>,
 }
 
 impl Plan {
     /// Everything that is other than advised, by how settings stand.
     #[must_use]
     pub fn new(standings: &[Standing], profile: Profile, choice: &Choice, is_host: bool) -> Self {
-        let mut plan = Self::default();
+        let mut plan = Self {
+            unread: unread_profiles(standings).filter(|_| is_host),
+            ..Self::default()
+        };
         let names = |list: &[String], row: &Row| list.iter().any(|id| id == row.id);
         for one in standings {
             let is_named = names(&choice.only, one.row);

@@ -346,6 +346,18 @@ fn a_plan_leaves_out_what_disrupts() {
     );
 }
 
+#[test]
+fn profiles_of_network_manager_are_not_read() {
+    let (planted, machine) = router("profiles");
+    let unread = |machine: &Machine, is_host| plan(machine, &Choice::default(), is_host).unread;
+    assert_eq!(unread(&machine, true), None);
+    planted.put("/proc/79/comm", b"NetworkManager\n");
+    let machine = Machine::new(planted.root(), machine.facts, &[]).expect("a machine");
+    let said = unread(&machine, true).expect("a word");
+    assert!(said.starts_with("NetworkManager's profiles are not read"));
+    assert_eq!(unread(&machine, false), None, "it is the host's");
+}
+
 /// Files of links are read when a link comes: our service writes after them.
 #[test]
 fn only_files_of_sysctls_set_again_at_boot() {

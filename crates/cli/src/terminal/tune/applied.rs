@@ -16,7 +16,12 @@ pub fn settings_planned(plan: &Plan, netns: Option<&str>) -> String {
     for one in &plan.changes {
         let _ = writeln!(text, "{}", command_in(netns, &one.setting, &one.value));
     }
-    text + &stay("\nNot changed", &plan.left_out)
+    text + &stay("\nNot changed", &plan.left_out) + &unread(plan)
+}
+
+fn unread(plan: &Plan) -> String {
+    plan.unread
+        .map_or(String::new(), |said| format!("\n{said}\n"))
 }
 
 /// Files that would keep settings across boots.
@@ -64,7 +69,7 @@ pub fn settings_applied(plan: &Plan, applied: &Applied) -> String {
             let _ = writeln!(text, "  {}", file.path.display());
         }
     }
-    text + &at_boot(plan, &applied.files)
+    text + &at_boot(plan, &applied.files) + &unread(plan)
 }
 
 fn stay(title: &str, some: &[LeftOut]) -> String {
