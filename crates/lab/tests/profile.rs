@@ -196,7 +196,7 @@ fn the_routers_thread_is_seen_to_forward() {
     let mut tester = trials::tester(&bed, &traffic, 1 << 20);
     // Not `symbols`: the programs of this bed are to have names.
     let symbols = all_symbols().unwrap_or_else(|error| panic!("{error}"));
-    let (trial, profile) = sampled_trial(&mut tester, &symbols);
+    let (trial, profile) = sampled_trial(&mut tester, &symbols, 350);
     let ours: Vec<&Sample> = profile.of_tasks(&router_threads(&profile)).collect();
     assert!(ours.len() > 30, "{} of {:?}", ours.len(), profile.tasks);
     // Lists of frames go through other functions than single ones.
@@ -217,9 +217,9 @@ fn the_routers_thread_is_seen_to_forward() {
     assert!(named, "{:?}", profile.names);
 }
 
-fn sampled_trial(tester: &mut Tester<'_>, symbols: &Symbols) -> (Trial, Profile) {
+fn sampled_trial(tester: &mut Tester<'_>, symbols: &Symbols, millis: u64) -> (Trial, Profile) {
     let sampler = Sampler::start(&sampler_plan()).unwrap_or_else(|error| panic!("{error}"));
-    let trial = trials::run(tester, 3_000_000.0, 350);
+    let trial = trials::run(tester, 3_000_000.0, millis);
     let profile = sampler.stop(symbols);
     trials::assert_ledger(&trial, "sampled");
     (trial, profile.unwrap_or_else(|error| panic!("{error}")))
@@ -230,8 +230,8 @@ fn router_threads(profile: &Profile) -> Vec<i32> {
     profile.tasks.iter().filter_map(is_router).collect()
 }
 
-/// The sampled time of the router's threads is their busy time by the scheduler, as far as samples came. The router empties
-/// a large ring slowly, and that is a part of both.
+/// The sampled time of the router's threads is their busy time by the scheduler. The router empties a large ring slowly, and
+/// that is a part of both.
 #[test]
 fn samples_and_scheduler_count_the_same_time() {
     if !support::can_run() {
@@ -242,28 +242,25 @@ fn samples_and_scheduler_count_the_same_time() {
         ..support::plan()
     };
     let bed = Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));
-    let mut tester = trials::tester(&bed, &support::traffic(), 1 << 20);
+    let mut tester = trials::tester(&bed, &support::traffic(), 1 << 22);
     let burn = Fault::spin(1_000);
     let _burning = PlantedFault::plant_on_router(burn, &bed, tester.ways()[0]).expect("a burn");
     let mut each = Vec::new();
     for _ in trials::tries() {
-        let (trial, profile) = sampled_trial(&mut tester, symbols());
+        let (trial, profile) = sampled_trial(&mut tester, symbols(), 1_000);
         if profile.clock == SamplingClock::Cycles || profile.cpus.len() > 1 {
             support::skip!("one CPU of the router without a PMU");
         }
         let begun = trial.begun.expect("a trial").as_nanos();
-        let ended = begun + trial.duration.as_nanos();
         let ours = profile.of_tasks(&router_threads(&profile));
         let ours = ours.filter(|sample| sample.time_ns >= begun);
         let sampled_ns: u64 = ours.map(|sample| sample.weight).sum();
         let busy_ns: u64 = trial.busy.iter().map(|cpu| cpu.run_ns).sum();
-        let came = profile.cpus[0].seen(begun, ended).share();
-        // Chance decides which samples other programs get, and a pause of the machine moves samples.
+        // A pause of the machine moves samples.
         let whole_ns = trial.duration.as_nanos() as f64;
         let disturbed_ns = trial.disturbed.time.as_nanos() as f64;
-        if busy_ns as f64 > 0.95 * whole_ns && disturbed_ns < 0.02 * whole_ns {
-            let came = came.expect("samples to expect");
-            each.push(sampled_ns as f64 / busy_ns as f64 / came);
+        if busy_ns as f64 > 0.95 * whole_ns && disturbed_ns < 0.1 * whole_ns {
+            each.push(sampled_ns as f64 / busy_ns as f64);
         }
         if each.len() == TRIES as usize {
             break;

@@ -241,7 +241,7 @@ mod tests {
                 traffic: &Traffic::default(),
                 receiver: None,
                 is_named,
-                reach: Reach::Machine,
+                allows_machine: true,
             };
             check_on(named(id)[0], &at, &on.root())
         };

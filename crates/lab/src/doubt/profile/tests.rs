@@ -124,7 +124,7 @@ fn samples_have_to_cover_99_percent() {
 }
 
 #[test]
-fn cycles_in_functions_that_enable_interrupts_are_doubted() {
+fn cycles_where_interrupts_are_enabled_are_doubted() {
     let stacks = |ns| {
         [
             ("f;handle_softirqs", ns),
