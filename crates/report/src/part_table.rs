@@ -91,7 +91,9 @@ pub fn tables(load: &ProfiledLoad, beside: Beside<'_>, on: On) -> Vec<Table> {
 /// Each line of the last cells in a row of its own.
 fn line_by_line(mut table: Table) -> Table {
     let lines = |row: Vec<String>| {
-        let (last, cells) = row.split_last().map_or(("", &[][..]), |(last, cells)| (last, cells));
+        let (last, cells) = row
+            .split_last()
+            .map_or(("", &[][..]), |(last, cells)| (last, cells));
         let line = |(at, line): (usize, &str)| {
             let cell = |cell: &String| if at == 0 { cell.clone() } else { String::new() };
             cells.iter().map(cell).chain([line.to_owned()]).collect()
@@ -210,7 +212,9 @@ mod tests {
     fn all_details_name_every_function_in_full() {
         let last = |on| -> Vec<String> {
             let rows = by_stage(vec![1, 2, 3], on).rows;
-            rows.into_iter().filter_map(|row| row.last().cloned()).collect()
+            rows.into_iter()
+                .filter_map(|row| row.last().cloned())
+                .collect()
         };
         assert!(!last(On::Screen)[0].contains("name_is_long_0"));
         let all = last(On::Details);

@@ -122,8 +122,7 @@ impl Watch {
 
     /// When each watched CPU was slow since the last clear. Only timers on a hypervisor's CPUs can tell.
     pub fn slow(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
-        self.timers()
-            .map_or(Ok(Vec::new()), Timers::slow)
+        self.timers().map_or(Ok(Vec::new()), Timers::slow)
     }
 
     /// Makes all watched CPUs look slow, for a test. Returns whether this watch looks for slow times.
