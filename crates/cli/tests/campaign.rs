@@ -123,7 +123,7 @@ fn a_wrong_plan_is_refused_with_its_place() {
             "irq_affinity is inert here: ",
         ),
         (
-            &format!("{cell}needs_cpus = 9999\nsettings = {{ nmi_watchdog = \"many\" }}"),
+            &format!("{cell}needs_cpus = 9999\nsettings = {{ nmi_watchdog = \"1\" }}"),
             ":8:14: ",
             "nmi_watchdog holds for the whole machine, which a campaign does not change: leave it out, ",
         ),

@@ -250,7 +250,9 @@ fn the_documents_workflow_runs() {
         text.starts_with("after: ") && text.contains(" more a frame for the router"),
         "{text}"
     );
-    assert!(summary.contains(text), "{summary}");
+    // The summary's sentence has both names, and the frame size.
+    let told = text.replace("after: ", "after against before: ");
+    assert!(summary.contains(&told), "{summary}");
 }
 
 /// The trials are numbered. Each turn's are in the record, with phase and variant. Set-ups take turns: A B, B A, B A, A B.

@@ -198,7 +198,7 @@ fn assert_sound(line: &ProfileLine) {
     let causes: f64 = load.causes.iter().map(|part| part.ns.median).sum();
     assert!((causes / sum - 1.0).abs() < 0.01, "{causes} of {sum}");
     assert!(
-        load.samples > 200 && load.unclassified_share < 0.01,
+        load.samples > 100 && load.unclassified_share < 0.01,
         "{load:?}"
     );
     let folded: f64 = line.stacks.iter().map(|stack| stack.ns).sum();

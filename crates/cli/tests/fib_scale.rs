@@ -253,12 +253,15 @@ fn rules_raise_the_cost_at_one_load() {
         at_one_load(&run, points[0]);
         points[0]["at_load"]["cost"]["router_ns"]["median"].as_f64()
     };
-    let plain = router_ns("fib-scale-plain", &[]);
-    let rules = router_ns("fib-scale-rules", &["--filters", "200"]);
-    // On a disturbed machine too few pairs may count.
-    if let Some((plain, rules)) = plain.zip(rules) {
-        assert!(rules > plain, "{plain} ns, with rules {rules} ns");
+    for _ in 0..3 {
+        let plain = router_ns("fib-scale-plain", &[]);
+        let rules = router_ns("fib-scale-rules", &["--filters", "200"]);
+        if let Some((plain, rules)) = plain.zip(rules) {
+            assert!(rules > plain, "{plain} ns, with rules {rules} ns");
+            return;
+        }
     }
+    println!("SKIP: too disturbed, too few pairs count");
 }
 
 #[test]

@@ -82,15 +82,17 @@ pub fn compare_results(
 ) -> Result<Difference, Refusal> {
     fn side<'a>((run, result): (&'a RunLine, &'a ResultLine)) -> Side<'a> {
         let overload = &result.overload;
+        // One search has enough lossy trials for a higher maximum, the next one has not.
+        let (forwarding, distance_ns, work_ns) = overload.at_overload();
         Side {
             comparability: &run.comparability,
             frame: &result.frame,
             receiver: result.receiver.as_ref(),
             simulated: result.simulated,
-            forwarding: overload.max_forwarding_fps,
+            forwarding,
             only_disturbed: overload.max_forwarding_only_disturbed == Some(true),
-            distance_ns: overload.max_forwarding_cpu_distance_ns,
-            work_ns: overload.max_forwarding_work_ns,
+            distance_ns,
+            work_ns,
             cost: overload.cost,
             ends_first: overload.max_forwarding_limited_by == Some(ForwardingLimit::Tester),
             limit_unknown: overload.max_forwarding_limited_by == Some(ForwardingLimit::Unknown),

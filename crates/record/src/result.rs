@@ -203,6 +203,21 @@ pub struct Overload {
     pub exit_program_more_ns: Option<Interval<f64>>,
 }
 
+impl Overload {
+    /// What was forwarded at overload itself, with the distance of the CPUs and the fixed work there.
+    #[must_use]
+    pub fn at_overload(&self) -> (Option<Interval<u64>>, Option<f64>, Option<f64>) {
+        match &self.at_overload {
+            Some(at) => (Some(at.forwarding_fps), at.cpu_distance_ns, at.work_ns),
+            None => (
+                self.max_forwarding_fps,
+                self.max_forwarding_cpu_distance_ns,
+                self.max_forwarding_work_ns,
+            ),
+        }
+    }
+}
+
 /// What a router forwarded at overload while the machine was in other states than the maximum's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

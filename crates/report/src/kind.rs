@@ -19,7 +19,7 @@ mod sweep;
 pub use comparison::{if_slower, unanswered};
 pub use described::{Answered, Described};
 pub use point::scale_sentences;
-pub use result::{at_overload, without_loss};
+pub use result::{max_forwarding, without_loss};
 
 use crate::chart::{self, Chart};
 use crate::gauges::{Gauges, Labels};

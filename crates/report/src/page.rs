@@ -132,7 +132,7 @@ fn rows(run: &Run, id: &str) -> Markup {
                 td { (link) }
                 td { (begun) }
                 td { (result.name) }
-                td { (kind::at_overload(result)) }
+                td { (kind::max_forwarding(result)) }
                 td { (kind::without_loss(result)) }
                 td { (result.limit()) }
                 td { (gravest(run)) }

@@ -65,8 +65,8 @@ pub fn paper_tables(line: &SweepLine) -> Vec<PaperTable> {
                    cycles of a frame. Their rate is the wire's at 1024 and 1500 B. All else is of this machine. \"turns\" \
                    is the rate while an overload takes turns with lower loads, and predicted from these. \"all\" is the \
                    rate while the tester offers all that it can, and predicted from a frame's cost at saturation. ~: \
-                   measured only in another state of the machine than most. ?: not to be trusted, because it is over \
-                   10 % off, or trials do not agree on its error.",
+                   measured only in another state of the machine than most. ?: over 10 % off, or its trials do not \
+                   agree on the error.",
         },
         table(
             "II: ns of a frame by stage, over frame sizes, 1 flow",

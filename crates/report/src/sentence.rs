@@ -124,7 +124,7 @@ pub fn limited(result: &ResultLine) -> Vec<String> {
     let busy = overload.max_forwarding_busy_share;
     let busy = busy.map(|busy| {
         let busy = number::busy(busy);
-        format!("At overload the router's CPU was {busy} busy.")
+        format!("At its maximum forwarding rate the router's CPU was {busy} busy.")
     });
     let ended = result.limited_by.as_ref().map(limit);
     let ended = ended.map(|by| format!("The search without loss was ended by {by}."));

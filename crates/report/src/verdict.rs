@@ -109,12 +109,12 @@ impl<'a> Tested<'a> {
         }
     }
 
-    /// `-12.1 % frames/s (-13.0 % to -11.2 %); the claim holds at -10.0 % or less`.
-    fn reason(&self) -> String {
+    /// `-12.1 % frames/s (-13.0 % to -11.2 %); the claim holds at -10.0 % or less`; one of several checks says "this check".
+    fn reason(&self, whose: &str) -> String {
         let each = self.numbers.iter().map(|one| in_words(self.check, one));
         let mut parts: Vec<String> = each.collect();
         if !parts.is_empty() {
-            parts.push(format!("the claim holds {}", bounds(self.check)));
+            parts.push(format!("{whose} holds {}", bounds(self.check)));
         }
         parts.extend(self.why.clone());
         parts.join("; ")
@@ -188,7 +188,11 @@ impl<'a> Judged<'a> {
     /// `-12.1 % frames/s (-13.0 % to -11.2 %); the claim holds at -10.0 % or less; not tested: why`.
     #[must_use]
     pub fn reason(&self) -> String {
-        let tested = self.tested.iter().map(Tested::reason);
+        let whose = match self.claim.also.is_empty() {
+            true => "the claim",
+            false => "this check",
+        };
+        let tested = self.tested.iter().map(|one| one.reason(whose));
         let rest = (self.claim.not_tested.iter()).filter(|_| !self.tested.is_empty());
         let rest = rest.map(|rest| format!("not tested: {rest}"));
         let parts: Vec<String> = tested.chain(self.why.clone()).chain(rest).collect();
@@ -511,7 +515,7 @@ fn in_words(check: &Check, number: &Number) -> String {
                 ", or {median} ({low} to {high}) without the bed's {share:.0} % of a frame's cost"
             )
         }
-        (None, Some(cell)) => format!(", the bed's share not known from cell {cell}"),
+        (None, Some(cell)) => format!(", and cell {cell} does not tell the bed's share"),
         (None, None) => String::new(),
     };
     format!("{name}{median}{what}{ends}{aside}")

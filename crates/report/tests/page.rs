@@ -41,7 +41,7 @@ fn a_page_says_what_was_found() {
         "The maximum forwarding rate, and the highest load without loss.",
         "<b>64 B: </b>Simulated, not measured: forwards 1.20 million frames/s (1.18 to 1.20), limited by the \
          router&#39;s CPU; 1.16 million without loss.",
-        "At overload the router&#39;s CPU was 100 % busy. The search without loss was ended by the router.",
+        "At its maximum forwarding rate the router&#39;s CPU was 100 % busy. The search without loss was ended by the router.",
         "mpps throughput --frame 64 --simulate",
         "the search as it went",
         "All 15 trials",

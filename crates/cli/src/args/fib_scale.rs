@@ -50,15 +50,15 @@ pub struct ScaleArgs {
     /// The largest table is N networks of 198.18.0.0/15 (with -6 2001:2::/48), 1 to 8192 (RFC 2544 section 12 has 256)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(NETWORKS_MAX)), conflicts_with = "table")]
     pub networks: Option<u16>,
-    /// Routes to load, one count after the other, each with the most destinations; full is all of the table
+    /// Routes to load, from the highest count down, each with the most destinations; full is all of the table
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', value_parser = routes,
           default_value = "0,1,10,100,1k,10k,100k,full")]
     pub routes: Vec<u64>,
-    /// Different destinations, one count after the other, each with the most routes; all, if the table has fewer
+    /// Different destinations, from the highest count down, each with the most routes; all, if the table has fewer
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', value_parser = count,
           default_value = "1,10,100,1k,10k,100k,1M,4M")]
     pub destinations: Vec<u64>,
-    /// As many destinations as routes, both growing (the counts of --routes)
+    /// As many destinations as routes (the counts of --routes)
     #[arg(long, conflicts_with = "destinations")]
     pub coupled: bool,
     /// Next hops of the routes, 1 to 1024. They are neighbours of the router, all of them the tester. A hash of its

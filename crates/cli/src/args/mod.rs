@@ -183,9 +183,9 @@ macro_rules! each_verb {
             /// Throughput, latency, frame loss rate, back-to-back frames, system recovery and reset, for each frame size on one bed.
             /// Each part is also a verb of its own.
             "measure" Rfc2544(Box<SuiteArgs>) rfc2544::run;
-            /// Measure the cost of a frame at overload, against routes and destinations
+            /// Measure the cost of a frame against routes and destinations
             ///
-            /// Any flag of the search adds a search for the rate without loss.
+            /// It is told at overload, and at one load that all points have. Any flag of the search adds a search for the rate without loss.
             "measure" FibScale(Box<FibScaleArgs>) fib_scale::run, cell "fib-scale";
             /// Compare set-ups of the router that take turns on one machine, or two records
             ///

@@ -186,8 +186,13 @@ fn lacking(cell: &Cell) -> Result<Option<String>, Wrong> {
     let mut lacking = None;
     for need in &cell.needs {
         let is_met = machine_meets(need.get_ref()).ok_or_else(|| {
-            let known = OF_MACHINE.map(|(words, _)| words).join(", ");
-            Wrong::new(need, format!("needs \"{need}\": give one of {known}"))
+            let known = OF_MACHINE
+                .map(|(words, _)| format!("\"{words}\""))
+                .join(", ");
+            Wrong::new(
+                need,
+                format!("needs \"{need}\" is not known. Known needs: {known}"),
+            )
         })?;
         if !is_met {
             lacking.get_or_insert_with(|| format!("needs {need}"));

@@ -6,6 +6,7 @@ use super::{Saturated, Searched, Surroundings, WhyLost};
 use mpps_method::distance::At;
 use mpps_method::interval::Interval;
 use mpps_method::limit::{self, BUSY};
+use mpps_method::saturation::Saturation;
 use mpps_method::{
     Claim, GoalResult, Irregular, LimitedBy, Outcome, Rate, SearchPlan, Trial, Verdict, compare,
 };
@@ -89,15 +90,7 @@ pub(super) fn limited_by(
             limited_by: LimitedBy::Dut,
             lossy: Some(failed),
             ..
-        } => match who_lost(around.cpus_shared, saturated, trials, failed) {
-            LimitedBy::Dut
-                if why_lost.is_some_and(WhyLost::is_testers)
-                    && !is_the_maximum(saturated, trials, failed) =>
-            {
-                LimitedBy::Pause
-            }
-            limit => limit,
-        },
+        } => who_lost(around.cpus_shared, saturated, trials, failed),
         // Below the highest load that the user allows, the tester could do no more.
         Outcome::Found {
             limited_by: LimitedBy::Tester,
@@ -177,17 +170,19 @@ fn who_lost(
 
 /// Whether the load that failed was more than the DUT can do: it was too slow there, or the load was its maximum.
 fn is_too_much(saturated: &Saturated, trials: &[(Trial, Verdict)], failed: Rate) -> bool {
-    limit::is_the_duts(trials, failed) || is_the_maximum(saturated, trials, failed)
+    limit::is_the_duts(trials, failed)
+        || is_the_maximum(saturated, saturated.at_overload(), trials, failed)
 }
 
-/// Whether a load that failed was as much as the DUT forwarded at overload, in the same state of the machine. There a DUT
+/// Whether a load that failed was as much as this maximum of overload or search, in the same state of the machine. There a DUT
 /// loses frames whatever its CPU's time on average: its rate changes from moment to moment.
 pub(super) fn is_the_maximum(
     saturated: &Saturated,
+    maximum: Option<&Saturation>,
     trials: &[(Trial, Verdict)],
     failed: Rate,
 ) -> bool {
-    let Some(maximum) = saturated.at_overload() else {
+    let Some(maximum) = maximum else {
         return false;
     };
     let Interval { low, middle, .. } = maximum.forwarding;

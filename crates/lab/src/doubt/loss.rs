@@ -72,7 +72,9 @@ fn failed_load_doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
             ..
         } if is_seen => {
             let searched = weighed.searched;
-            let is_maximum = is_the_maximum(weighed.saturated, &searched.trials, failed);
+            let saturated = weighed.saturated;
+            let is_maximum =
+                is_the_maximum(saturated, saturated.maximum(), &searched.trials, failed);
             loss_doubts(searched, failed, weighed.why_lost, is_maximum)
         }
         _ => Vec::new(),

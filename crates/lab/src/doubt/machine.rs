@@ -335,7 +335,10 @@ fn slower_router(cost: &FrameCost) -> Option<Doubt> {
     })
 }
 
-fn exit_untimed(saturated: &Saturated, receiver: Option<ReceiverPlace>) -> Option<Doubt> {
+pub(crate) fn exit_untimed(
+    saturated: &Saturated,
+    receiver: Option<ReceiverPlace>,
+) -> Option<Doubt> {
     let is_meant = receiver == Some(ReceiverPlace::Exit) && saturated.cost.is_some();
     (is_meant && saturated.exit_program.is_none()).then(|| Doubt {
         name: EXIT_UNTIMED,

@@ -111,12 +111,12 @@ fn load_dependent(saturated: &Saturated) -> Option<Doubt> {
         name: "load-dependent",
         weight: Weight::Unsure(2),
         seen: format!("the router forwarded {}, but {}", at(most), at(little)),
-        why: "At the lower load the sender pauses after a refusal, or keeps a pace, and a frame costs the router more. The maximum forwarding rate and the cost of a frame hold for the highest load alone.",
+        why: "A frame costs this router more at the lower load. There the sender pauses after a refusal, or keeps a pace. The maximum forwarding rate and the cost of a frame hold for the highest load alone.",
         next: "Use the rate without loss for lower loads. mpps loss shows what is forwarded at each load.",
     })
 }
 
-/// A load passed that is well above what overload's median trial forwarded, in the same state of the machine. Beyond the
+/// A load passed that is well above what the maximum's median trial forwarded, in the same state of the machine. Beyond the
 /// interval the result's sentence says so.
 fn passed_above(passed: Rate, maximum: &Saturation, evidence: Option<At>) -> Option<Doubt> {
     let forwarded = maximum.forwarding.widen_to_runs();
@@ -126,7 +126,7 @@ fn passed_above(passed: Rate, maximum: &Saturation, evidence: Option<At>) -> Opt
         name: "passed-above-maximum",
         weight: Weight::Unsure(2),
         seen: format!(
-            "{passed} passed without loss, but overload forwarded {} in the median",
+            "{passed} passed without loss, but the maximum forwarding rate is {} in the median",
             Rate::from_fps(forwarded.middle)
         ),
         why: "The maximum forwarding rate is the highest at any load (RFC 2285), so it is at least what passed. The machine was slower at overload, or overload slows the router.",
@@ -135,14 +135,13 @@ fn passed_above(passed: Rate, maximum: &Saturation, evidence: Option<At>) -> Opt
 }
 
 /// Rate and cost contradicted each other, so the cost is withheld.
-fn cost_apart(maximum: &Saturation, total_ns: f64) -> Option<Doubt> {
-    let by_rate = maximum.ns_by_rate(maximum.forwarding.middle)?;
+fn cost_apart(overload: &Saturation, total_ns: f64) -> Option<Doubt> {
+    let by_rate = overload.ns_by_rate(overload.forwarding.middle)?;
     Some(Doubt {
         name: "cost-apart",
         weight: Weight::Shifted(2),
         seen: format!(
-            "a frame cost {total_ns:.0} ns in the trials that tell its parts, but {by_rate:.0} ns at the maximum \
-            forwarding rate"
+            "a frame cost {total_ns:.0} ns in the trials that tell its parts, but {by_rate:.0} ns by the rate at overload"
         ),
         why: "The machine was slower in those trials, in a way that its state did not show. So the parts of the cost are not \
             told.",
@@ -185,7 +184,7 @@ pub fn fixed_overloaded<'a>(fixed: impl IntoIterator<Item = &'a Block>) -> Optio
             "in {overloaded} of {} trials at the fixed load the router lost over 0.5 % of the frames, or its CPU had no time left",
             fixed.len()
         ),
-        why: "A full CPU takes more frames a poll, so a frame costs less than at a load that it carries. Where its CPU is full, no trial of that turn counts for the cost there: slow states of the machine are left out.",
+        why: "A full CPU takes more frames a poll, so a frame costs less than at a load that it carries. Trials in which it lost frames or had no CPU time left do not count for the cost.",
         next: "Run again when the machine is quieter.",
     })
 }

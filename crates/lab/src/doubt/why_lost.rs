@@ -99,12 +99,6 @@ impl WhyLost {
         !limit::was_too_slow(self.busy, std::slice::from_ref(&self.losses))
     }
 
-    /// Whether frames that the sender sent back to back may be all that was lost at the load that failed.
-    #[must_use]
-    pub fn is_testers(&self) -> bool {
-        self.bounds && self.catch_up().is_some() && !self.losses.lasts()
-    }
-
     /// Frames that the sender sent back to back because it was late, if they may have caused the loss. Two things have
     /// to hold. No episode lost more frames than that. And they take a share of the ring that a loaded router may lack, or
     /// the loss lies behind the ring, where a policer may take a few frames at once.

@@ -22,6 +22,7 @@ use super::{JobError, ResultObserver, Trials, keep};
 use crate::bed::Bed;
 use crate::clock::{Deadline, monotonic_ns};
 use crate::destinations::{Destinations, DrawPlan};
+use crate::doubt::machine::exit_untimed;
 use crate::doubt::{overload_doubts, overload_limit};
 use crate::fib::{CountedBack, Loaded};
 use crate::line;
@@ -273,10 +274,12 @@ impl<'a> Scale<'a> {
             let limit = overload_limit(cpus_shared, &saturated, searched).map(line::limited_by);
             Some(limit.map_or("-".to_owned(), String::from))
         };
+        let mut doubts = overload_doubts(&tester.surroundings());
+        doubts.extend(exit_untimed(&saturated, Some(tester.traffic.receiver)));
         let line = line.insert(PointLine {
             limited_by: limit(None),
             overload_trials: trials.numbers_by_phase().overload_trials.clone(),
-            doubts: line::doubts(&overload_doubts(&tester.surroundings())),
+            doubts: line::doubts(&doubts),
             ..point_line(prepared, frames, &saturated)
         });
         let begun_ns = monotonic_ns();

@@ -23,7 +23,10 @@ pub(super) fn overload(
         offered_fps: maximum.map(|found| rates(found.offered).median),
         max_forwarding_busy_share: maximum.and_then(|found| found.busy),
         at_most: saturated.at_most.as_ref().map(load_above),
-        at_overload: saturated.surpassed().map(load_above),
+        at_overload: saturated.lower_at_overload().map(|found| LoadAboveRate {
+            forwarding_fps: rates(forwarding(found)),
+            ..load_above(found)
+        }),
         max_forwarding_limited_by: limit.map(Into::into),
         windows: maximum.map(|found| found.windows),
         disturbed_windows: maximum.map(|found| found.disturbed),

@@ -78,19 +78,20 @@ pub struct Saturated {
 }
 
 impl Saturated {
-    /// The maximum forwarding rate (RFC 2285 3.6.3): the highest at any load, the search's included.
+    /// The maximum forwarding rate (RFC 2285 3.6.3): the highest at overload, or in the search's lossy trials.
     #[must_use]
     pub fn maximum(&self) -> Option<&Saturation> {
         let (overload, searched) = (self.at_overload(), self.at_search.as_ref());
         let is_more = |searched: &&Saturation| {
-            overload.is_none_or(|found| searched.forwarding.middle > found.forwarding.middle)
+            let least = |found: &Saturation| found.forwarding.middle * (1.0 + RUNS_APART);
+            overload.is_none_or(|found| searched.forwarding.middle > least(found))
         };
         searched.filter(is_more).or(overload)
     }
 
     /// What it forwarded at overload, where that is less than in the search.
     #[must_use]
-    pub fn surpassed(&self) -> Option<&Saturation> {
+    pub fn lower_at_overload(&self) -> Option<&Saturation> {
         self.at_overload()
             .filter(|found| self.maximum() != Some(found))
     }
@@ -111,7 +112,11 @@ impl Saturated {
             None => Saturation::from_blocks(&full),
         };
         let is_alike = |found: &Saturation| {
-            let is_one_state = overload.is_none_or(|overload| found.in_state == overload.in_state);
+            let is_one_state = overload.is_none_or(|overload| {
+                let both = found.distance_ns.zip(overload.distance_ns);
+                found.in_state == overload.in_state
+                    && both.is_none_or(|(one, other)| is_same_distance(one, other))
+            });
             is_one_state && !found.has_few_trials() && !found.only_disturbed
         };
         Self {
@@ -144,7 +149,7 @@ impl Saturated {
         })
     }
 
-    /// The same rate, unless it stands on disturbed windows alone.
+    /// The highest rate at overload, unless it stands on disturbed windows alone.
     #[must_use]
     pub fn undisturbed_maximum(&self) -> Option<Rate> {
         let undisturbed = self.at_overload().filter(|most| !most.only_disturbed);
@@ -598,7 +603,7 @@ mod tests {
             let found = overload.with_search(&searched(each, busy, work_ns));
             assert_eq!(found.at_overload(), overload.maximum());
             let maximum = found.maximum().map(|found| found.forwarding.middle);
-            (maximum, found.surpassed().is_some())
+            (maximum, found.lower_at_overload().is_some())
         };
         assert_eq!(of(&more, 1.0, 200), (Some(1.46e6), true));
         let no_more = (Some(1.36e6), false);
@@ -607,8 +612,8 @@ mod tests {
         assert_eq!(of(&more, 1.0, 300), no_more, "another state");
         let passed = more.map(|(fps, _)| (fps, Verdict::Lossless));
         assert_eq!(of(&passed, 1.0, 200), no_more, "no overload");
-        let less = more.map(|(fps, lossy)| (fps - 2e5, lossy));
-        assert_eq!(of(&less, 1.0, 200), no_more, "less");
+        let less = more.map(|(fps, lossy)| (fps - 8e4, lossy));
+        assert_eq!(of(&less, 1.0, 200), no_more, "as runs differ");
     }
 
     /// Four trials in one known state, each of which took all of its CPU's time or `ns` for each frame.

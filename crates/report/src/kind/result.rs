@@ -39,7 +39,7 @@ impl Shown for Vec<ResultLine> {
 
 /// The maximum forwarding rate in a cell.
 #[must_use]
-pub fn at_overload(result: &ResultLine) -> String {
+pub fn max_forwarding(result: &ResultLine) -> String {
     let found = result.overload.max_forwarding_fps;
     found.map_or_else(dash, |found| match at_least_forwarded(result) {
         Some(least) => format!("≥ {}", number::grouped(least)),
@@ -57,7 +57,7 @@ pub fn without_loss(result: &ResultLine) -> String {
 fn row(result: &Row<'_>) -> Vec<String> {
     vec![
         result.name.clone(),
-        at_overload(result),
+        max_forwarding(result),
         without_loss(result),
         result.limit().to_owned(),
         share(result.busy_share()),

@@ -11,7 +11,7 @@ pub fn of_rates(results: &[ResultLine]) -> Result<Number, String> {
     let rows = Row::each(results);
     let mut rates = Vec::new();
     for row in &rows {
-        let rate = row.overload.max_forwarding_fps;
+        let (rate, ..) = row.overload.at_overload();
         let rate = rate.ok_or_else(|| format!("{}: not measured at overload", row.name))?;
         if is_bound(row) {
             return Err(format!("{}: the rate is only a bound", row.name));
@@ -22,8 +22,8 @@ pub fn of_rates(results: &[ResultLine]) -> Result<Number, String> {
         return Err("the run has fewer than two frame sizes".to_owned());
     }
     let states = rows.iter().map(|row| {
-        let at = &row.overload;
-        (at.max_forwarding_cpu_distance_ns, at.max_forwarding_work_ns)
+        let (_, distance_ns, work_ns) = row.overload.at_overload();
+        (distance_ns, work_ns)
     });
     let slower = check_states("rate", states)?;
     let costs = rows.iter().filter_map(|row| row.overload.cost);

@@ -107,34 +107,6 @@ fn a_pause_of_an_idle_dut_is_no_limit() {
     assert_eq!(limit(bound_by_loss(0.95)), dut);
 }
 
-/// Below its maximum, and with a sender that was late: nobody knows whether the router would lose these frames.
-#[test]
-fn loss_after_a_late_sender_is_no_limit() {
-    let limit = |late_us: u64, lost: std::ops::Range<usize>, saturated: &Saturated| {
-        let mut searched = bound_by_these(lost, 0, 0.97);
-        let (mut trial, verdict) = searched.trials[0].clone();
-        trial.lateness.add(Span::from_nanos(late_us * 1_000));
-        let failed = Some(trial.offered);
-        searched.trials = [(trial, verdict)].into();
-        let why = WhyLost::from_trials(&searched.trials, failed, 256);
-        let around = Surroundings::default();
-        limited_by(&around, saturated, &searched, why.as_ref(), None)
-    };
-    let (none, few) = (Saturated::default(), 30_000..30_064);
-    assert_eq!(limit(1_000, few.clone(), &none), Some(LimitedBy::Pause));
-    assert_eq!(limit(0, few.clone(), &none), Some(LimitedBy::Dut));
-    assert_eq!(limit(1_000, 30_000..64_000, &none), Some(LimitedBy::Dut));
-    let reached = Saturated {
-        at_most: Some(Saturation {
-            forwarding: Interval::from_value(480_000.0),
-            ..Saturation::default()
-        }),
-        overloaded: true,
-        ..Saturated::default()
-    };
-    assert_eq!(limit(1_000, few, &reached), Some(LimitedBy::Dut));
-}
-
 /// The search failed at 489 kfps, with 40 % of the DUT's time left.
 #[test]
 fn as_much_as_the_maximum_is_no_pause() {

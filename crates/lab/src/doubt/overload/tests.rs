@@ -83,7 +83,7 @@ fn a_cost_that_is_withheld_is_told() {
             .map(|doubt| doubt.seen)
             .as_deref(),
         Some(
-            "a frame cost 804 ns in the trials that tell its parts, but 584 ns at the maximum forwarding rate"
+            "a frame cost 804 ns in the trials that tell its parts, but 584 ns by the rate at overload"
         )
     );
 }
@@ -109,7 +109,9 @@ fn a_load_well_above_the_maximum_is_doubted() {
     let seen = |fps, at| passed_above(Rate::from_fps(fps), &maximum, at).map(|doubt| doubt.seen);
     assert_eq!(
         seen(2.81e6, at(290.0)).as_deref(),
-        Some("2.810 Mfps passed without loss, but overload forwarded 2.450 Mfps in the median")
+        Some(
+            "2.810 Mfps passed without loss, but the maximum forwarding rate is 2.450 Mfps in the median"
+        )
     );
     assert_eq!(seen(2.5e6, None), None, "as runs differ");
     assert_eq!(seen(2.81e6, at(100.0)), None, "in another state");

@@ -16,6 +16,7 @@ use mpps_method::saturation::{Block, FrameCost};
 use mpps_method::statistics::median;
 use mpps_method::turns::TurnOrder;
 use mpps_method::{FrameSpec, Offer, Rate, Span, Trial, Verdict};
+use mpps_record::doubts::EXIT_UNTIMED;
 use mpps_record::{AtLoad, PointLine};
 use std::collections::BTreeMap;
 
@@ -66,7 +67,9 @@ pub(super) fn measure(
     });
     let mut doubts = trials_doubts(&tester.surroundings(), &turns.tried);
     doubts.extend(fixed_overloaded(turns.of_router()));
-    line.doubts = line::doubts(&doubts);
+    let of_overload = std::mem::take(&mut line.doubts).into_iter();
+    let of_overload = of_overload.filter(|doubt| doubt.name == EXIT_UNTIMED);
+    line.doubts = of_overload.chain(line::doubts(&doubts)).collect();
     measured.map(drop)
 }
 
@@ -114,7 +117,7 @@ impl Turns {
 
     fn add(&mut self, [router, wire]: [Judged; 2]) {
         if router.verdict.counts() && wire.verdict.counts() {
-            let blocks = [block(router.trial.clone()), block(wire.trial)];
+            let blocks = [block(&router.trial), block(&wire.trial)];
             self.pairs.push(blocks);
             self.tried.push((router.trial, router.verdict));
         }
