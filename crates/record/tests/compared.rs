@@ -94,6 +94,22 @@ fn results_alike_in_all_else_are_compared() {
     // A slower CPU hides no gain.
     let slow_gain = at_work(1_900_000, 220.0, 331.0);
     assert_eq!(compare(&fast, &slow_gain).finding, Finding::Different);
+    // A search that had enough lossy trials found a higher maximum: overload was the same.
+    let mut searched = result(1_720_000, 325.0);
+    let at = none.overload.max_forwarding_fps.expect("a rate");
+    searched.overload.max_forwarding_work_ns = Some(331.0);
+    searched.overload.at_overload = Some(LoadAboveRate {
+        offered_fps: at,
+        forwarding_fps: at,
+        dut_busiest_cpu_share: None,
+        windows: 40,
+        disturbed_windows: 0,
+        only_disturbed: Some(false),
+        cpu_distance_ns: None,
+        work_ns: Some(285.0),
+    });
+    let same = compare(&fast, &searched);
+    assert_eq!(same.rate_change.map(|change| change.median), Some(0.0));
     let mut ends_first = none.clone();
     ends_first.overload.max_forwarding_limited_by = Some(ForwardingLimit::Tester);
     let found = compare(&ends_first, &rules);

@@ -491,7 +491,7 @@ pub fn simulate(router: &Properties) -> Saturated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_method::CpuBusy;
+    use mpps_method::{CpuBusy, CpuExchange};
 
     /// What was forwarded with the CPUs so far apart.
     fn forwarded(fps: f64, distance_ns: Option<f64>) -> Saturation {
@@ -612,6 +612,25 @@ mod tests {
         assert_eq!(of(&more, 1.0, 300), no_more, "another state");
         let passed = more.map(|(fps, _)| (fps, Verdict::Lossless));
         assert_eq!(of(&passed, 1.0, 200), no_more, "no overload");
+        // Where nobody timed the windows, at the CPU distance of overload alone.
+        let untimed = |at_ns| {
+            let mut trials = searched(&more, 1.0, 200);
+            for (trial, _) in &mut trials {
+                let windows = trial.windows.iter_mut();
+                windows.for_each(|window| (window.round_trip_ns, window.work_ns) = (None, None));
+                let took = Span::from_nanos(80);
+                trial.exchange = Some(CpuExchange {
+                    before: took,
+                    after: took,
+                });
+            }
+            let overload = Saturated {
+                at_most: Some(forwarded(1.36e6, Some(at_ns))),
+                ..Saturated::default()
+            };
+            overload.with_search(&trials).at_search.is_some()
+        };
+        assert_eq!([80.0, 340.0].map(untimed), [true, false]);
         let less = more.map(|(fps, lossy)| (fps - 8e4, lossy));
         assert_eq!(of(&less, 1.0, 200), no_more, "as runs differ");
     }

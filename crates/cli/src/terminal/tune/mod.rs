@@ -24,7 +24,6 @@ pub use {
 
 use super::columns;
 use super::document::document;
-use mpps_lab::tune::measurable::machine_meets;
 use mpps_method::tune::{GROUPS, Row, is_set_by_bed};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -102,6 +101,18 @@ fn with_value(words: &str, value: &str) -> String {
     }
 }
 
+/// Whether this machine lacks a need of a setting.
+#[cfg(feature = "measure")]
+fn is_lacking(need: &str) -> bool {
+    mpps_lab::tune::measurable::machine_meets(need) == Some(false)
+}
+
+/// A program that cannot measure does not look.
+#[cfg(not(feature = "measure"))]
+const fn is_lacking(_need: &str) -> bool {
+    false
+}
+
 /// Whether it can act on a bed of this program at all.
 fn on_a_bed(row: &Row) -> String {
     match (row.fronts.as_slice(), row.needs) {
@@ -110,8 +121,7 @@ fn on_a_bed(row: &Row) -> String {
         ([], needs) => format!("inert: needs {needs}"),
         (fronts, "") => format!("with --nic {}", any_of(fronts)),
         (fronts, needs) => {
-            let lacks = |need: &&str| machine_meets(need) == Some(false);
-            let lacking = needs.split("; ").find(lacks);
+            let lacking = needs.split("; ").find(|need| is_lacking(need));
             let here = lacking.map_or(
                 "",
                 |_| "; inert here, because this machine does not meet that",
