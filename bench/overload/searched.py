@@ -9,6 +9,8 @@ import sys
 
 BUSY = 0.95
 FEWEST = 3
+# The search's trials count if they forwarded more than runs differ by.
+MORE = 1.02
 # A 95 % interval's half is at least this share of the rate.
 RUNS_APART = 0.039
 
@@ -42,7 +44,7 @@ for path in sys.argv[1:]:
         searched = [trials[result["run"], number] for number in result["search_trials"]]
         full = [fps for fps in (forwarded(trial, result) for trial in searched) if fps]
         high = [maximum["high"], maximum["high"]]
-        if len(full) >= FEWEST and statistics.median(full) > maximum["median"]:
+        if len(full) >= FEWEST and statistics.median(full) > MORE * maximum["median"]:
             more.append(statistics.median(full) / maximum["median"] - 1)
             high[1] = max(high[1], statistics.median(full) * (1 + RUNS_APART))
         confirmed = result["rate_is"] in ("=", ">=") and result["rate_fps"]
