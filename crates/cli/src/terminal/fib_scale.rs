@@ -46,7 +46,9 @@ pub fn fib_scale(rows: &[ScaleRow<'_>], run: Option<&RunLine>) -> String {
         head += ";without loss;limited by";
     }
     let cells = std::iter::once(names(&head)).chain(rows.iter().map(row));
-    text + &format!("{}\n{}", columns(cells, &[0, 1]), remarks(rows))
+    let remarks = remarks(rows);
+    let gap = if remarks.is_empty() { "" } else { "\n" };
+    text + &format!("{}{gap}{remarks}", columns(cells, &[0, 1]))
 }
 
 /// What a frame costs at each point, in 80 columns where all points have one frame size.

@@ -113,8 +113,7 @@ fn told(line: &ProfileLine, on: On) -> Told {
             sentences = vec![format!("{}: {told}", number::frame(&line.frame))];
             sentences.extend(line.limit_text.clone());
             tables = part_table::against(own, against, on);
-            let pairs = &against.pairs;
-            let left_out = pairs.disturbed + pairs.distance + pairs.not_overloaded;
+            let (pairs, left_out) = (&against.pairs, against.pairs.left_out());
             remarks.extend(against.change.as_ref().map(|_| {
                 format!(
                     "*: the bed's own. Intervals of all stages hold together in 19 of 20 comparisons, and those of all \
