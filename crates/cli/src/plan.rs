@@ -182,14 +182,14 @@ impl BedWish {
 }
 
 impl BedWish {
-    /// The bed this means on this machine. Reads which CPUs and ports there are; changes nothing.
+    /// The bed this means on this machine. Reads which CPUs there are; changes nothing. Ports of a device are not looked
+    /// at, because another run may have them until it ends.
     ///
     /// # Errors
-    /// CPU lists that are none, or name CPUs this process may not use; ports that are not there or not free; a
-    /// set-up script that cannot be run; queues that the front does not have.
+    /// CPU lists that are none, or name CPUs this process may not use; a set-up script that cannot be run; queues that
+    /// the front does not have.
     pub fn on_this_machine(&self) -> Result<BedPlan> {
         let dut = self.dut.planned();
-        dut.check_machine()?;
         if let Some(script) = &self.dut_setup {
             bed::check_set_up(script)?;
         }

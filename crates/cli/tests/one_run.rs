@@ -57,6 +57,62 @@ fn a_second_run_waits_and_ctrl_c_ends_it() {
     drop(other);
 }
 
+/// A run that waits instead would wait for ever.
+#[test]
+fn bad_input_is_refused_before_a_run_waits() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("refused");
+    let plan = scratch.path("plan.toml");
+    let cell = "[[cell]]\nid = \"a\"\ntitle = \"a\"\nflags = \"--dut-cpus 999\"\n";
+    let head = "name = \"a\"\ntitle = \"a\"\nverb = \"throughput\"\n";
+    fs::write(&plan, format!("{head}{cell}")).expect("a plan");
+    let campaign = format!("campaign run {}", plan.display());
+    let no_cpu = "CPU 999 is not available";
+    let of_cpus = [
+        "throughput",
+        "trial --rate 1k",
+        "loss",
+        "latency",
+        "back-to-back",
+        "recovery",
+        "reset",
+        "rfc2544",
+        "explain",
+        "explain --sweep flows",
+        "explain --against --filters=25",
+        "compare --a none --b --filters=25",
+        "fib-scale",
+        "calibrate",
+        "tune measure",
+    ];
+    let of_cpus = of_cpus.map(|words| (format!("{words} --dut-cpus 999"), no_cpu));
+    let others = [
+        (campaign.as_str(), no_cpu),
+        ("explain --sweep cores --dut-cpus 0", "--sweep cores"),
+        ("calibrate --bed no-such", "mpps bed list"),
+        ("reset --bed no-such", "mpps bed list"),
+        ("throughput --dut-setup /proc/version", "chmod +x"),
+        ("throughput --record /no/such/x.jsonl", "no folder /no/such"),
+        ("fib-scale --plot /no/such/x.svg", "no folder /no/such"),
+    ];
+    let others = others.map(|(words, wanted)| (words.to_owned(), wanted));
+    let _other = locked();
+    for (words, wanted) in of_cpus.into_iter().chain(others) {
+        let mut command = mpps(&words.split(' ').collect::<Vec<_>>());
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut run = command.spawn().expect("start");
+        let stderr = BufReader::new(run.stderr.take().expect("stderr"));
+        let said = stderr.lines().next().expect("a line").expect("text");
+        if !said.contains(wanted) {
+            run.kill().expect("kill");
+        }
+        let code = run.wait().expect("wait").code();
+        assert_eq!(code, Some(2), "{words}: {said}");
+    }
+}
+
 /// Puts the setting back.
 struct Restored(String);
 

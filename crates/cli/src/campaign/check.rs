@@ -103,6 +103,8 @@ pub fn check(
     let (beds, about) = planned(cell.verb(), &verb, &words).map_err(wrong)?;
     for on in &beds {
         if let BedChoice::Own(wish) = &on.bed {
+            let ports = wish.dut.planned().check_machine();
+            ports.map_err(|why| wrong(why.into()))?;
             wish.on_this_machine().map_err(wrong)?;
         }
         on.check_files().map_err(wrong)?;

@@ -37,18 +37,34 @@ pub fn open_record(output: &OutputArgs) -> Result<(Clock, Recorder)> {
     ))
 }
 
+/// A bed before it is raised or opened: in words, for programs, and its plan where that is known.
+pub type PlannedBed = (String, Value, Option<BedPlan>);
+
+/// What is known of the bed without rights and without waiting for another run.
+///
+/// # Errors
+/// Whatever can be refused by then.
+pub fn check(output: &OutputArgs, plan: &Planned<impl Measure>) -> Result<PlannedBed> {
+    check_folder("--record", output.record.as_deref())?;
+    let bed = planned(&plan.bed)?;
+    if let Some(bed) = &bed.2 {
+        plan.offer.check_bed(bed)?;
+    }
+    Ok(bed)
+}
+
 /// Prints the plan and ends, for `--dry-run`: the bed, then the job's words. With `--json` it is one object, with the
 /// points of `fib-scale`.
 ///
 /// # Errors
-/// Whatever the run would refuse and that is known without rights and without a bed.
-pub fn dry_run(output: &OutputArgs, plan: &Planned<impl Measure>) -> Result<Exit> {
+/// Ports of a device that are not there or not free.
+pub fn dry_run(
+    output: &OutputArgs,
+    plan: &Planned<impl Measure>,
+    (text, bed, bed_plan): PlannedBed,
+) -> Result<Exit> {
     let measure = &plan.offer;
-    check_folder("--record", output.record.as_deref())?;
-    let (text, bed, bed_plan) = planned(&plan.bed)?;
-    if let (BedChoice::Kept(name), Some(bed)) = (&plan.bed, &bed_plan) {
-        measure.check_bed(name, bed)?;
-    }
+    plan.bed.dut().planned().check_machine()?;
     let mut job = measure.job();
     if plan.bed.asks_ports() {
         job = job.before_ports();
@@ -97,8 +113,7 @@ pub fn check_folder(flag: &str, file: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// The bed in words, for programs, and its plan where that is known.
-fn planned(choice: &BedChoice) -> Result<(String, Value, Option<BedPlan>)> {
+fn planned(choice: &BedChoice) -> Result<PlannedBed> {
     Ok(match choice {
         BedChoice::Kept(name) => {
             // Without rights nobody knows which beds there are.

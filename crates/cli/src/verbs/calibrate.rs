@@ -115,14 +115,15 @@ impl Measure for CalibrationPlan {
         &mut self.traffic
     }
 
-    fn check_bed(&self, name: &str, bed: &BedPlan) -> Result<()> {
+    fn check_bed(&self, bed: &BedPlan) -> Result<()> {
         let (low, high) = (RX_RING_RANGE.start(), RX_RING_RANGE.end());
         ensure!(
             bed.nic == Front::Cpumap
                 && bed.queues == QUEUES
                 && RX_RING_RANGE.contains(&bed.rx_ring),
-            "bed {name} has front {}, queues {}, rings of {}. Calibrating takes front cpumap, {QUEUES} queue and \
+            "bed {} has front {}, queues {}, rings of {}. Calibrating takes front cpumap, {QUEUES} queue and \
              rings of {low} to {high}: mpps bed up NAME --queues {QUEUES}, or no --bed",
+            bed.name.as_deref().unwrap_or_default(),
             bed.nic.name(),
             bed.queues,
             bed.rx_ring
@@ -245,11 +246,9 @@ mod tests {
                 tester: vec![0],
             })
         };
-        assert!(plan.check_bed("lab1", &bed(Front::Cpumap, 1)).is_ok());
+        assert!(plan.check_bed(&bed(Front::Cpumap, 1)).is_ok());
         for (nic, queues) in [(Front::Napi, 1), (Front::Cpumap, 2)] {
-            let error = plan
-                .check_bed("lab1", &bed(nic, queues))
-                .expect_err("unfit");
+            let error = plan.check_bed(&bed(nic, queues)).expect_err("unfit");
             assert!(
                 error.to_string().contains("mpps bed up NAME --queues 1"),
                 "{error}"

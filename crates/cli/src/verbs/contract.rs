@@ -26,8 +26,8 @@ pub trait Measure {
     /// What is sent; destinations are drawn into it.
     fn traffic(&mut self) -> &mut Traffic;
 
-    /// Whether a kept bed will do.
-    fn check_bed(&self, _name: &str, _bed: &BedPlan) -> Result<()> {
+    /// Whether the bed will do.
+    fn check_bed(&self, _bed: &BedPlan) -> Result<()> {
         Ok(())
     }
 

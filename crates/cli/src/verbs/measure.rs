@@ -31,8 +31,9 @@ pub fn measure(
     begin::check_folder("--plot", plot)?;
     let routes = plan.destinations.as_ref();
     let prepared = destinations::prepare(routes, plan.offer.traffic(), output.quiet)?;
+    let planned = begin::check(output, &plan)?;
     if output.dry_run {
-        return begin::dry_run(output, &plan);
+        return begin::dry_run(output, &plan, planned);
     }
     let (prepared, choice, mut job) = (prepared.as_ref(), plan.bed, plan.offer);
     let (begun, mut recorder) = match choice {
@@ -53,14 +54,7 @@ pub fn measure(
     recorder.step(&format!("record: {}", recorder.record().path().display()));
     let line = bed.plan().dut.planned().line(bed.plan());
     recorder.step(&format!("bed: {}, {line}", bed.name()));
-    let routes = ready(
-        &choice,
-        &bed,
-        &mut job,
-        prepared,
-        &mut recorder,
-        output.quiet,
-    );
+    let routes = ready(&bed, &mut job, prepared, &mut recorder, output.quiet);
     let shown = routes.and_then(|routes| {
         let line = run_line(begun, &job.job(), &bed, &facts::gather(), routes);
         let ended = run(&job, UnderTest::Bed(&bed), line, &mut recorder);
@@ -76,16 +70,13 @@ pub fn measure(
 
 /// Checks a bed that stands, completes the job's plan by it, and loads the routes.
 fn ready(
-    choice: &BedChoice,
     bed: &Bed,
     job: &mut impl Measure,
     prepared: Option<&Prepared>,
     recorder: &mut Recorder,
     quiet: bool,
 ) -> Result<Option<Routes>> {
-    if let BedChoice::Kept(name) = choice {
-        job.check_bed(name, bed.plan())?;
-    }
+    job.check_bed(bed.plan())?;
     job.resolve(bed)?;
     if bed.plan().dut.planned().asks_ports() {
         recorder.step(&format!("ports: {}", job.traffic().port.name()));

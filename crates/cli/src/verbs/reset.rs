@@ -8,7 +8,7 @@ use crate::plan::{BedChoice, Planned, Sending};
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Result, bail, ensure};
-use mpps_lab::bed::{self, Bed};
+use mpps_lab::bed::{self, Bed, BedPlan};
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::recovery::can_step;
 use mpps_lab::jobs::reset::{self, Away, Part, Process, ResetPlan, SHARE};
@@ -82,10 +82,10 @@ pub struct Reset {
 
 impl Reset {
     /// The plan with the parts that this bed has, if all are meant.
-    fn on(&self, bed: &Bed) -> ResetPlan {
+    fn on(&self, bed: &BedPlan) -> ResetPlan {
         let mut plan = self.plan.clone();
         if self.all {
-            plan.parts = Part::all_of(bed.plan().dut_setup.is_some(), plan.away.process.is_some());
+            plan.parts = Part::all_of(bed.dut_setup.is_some(), plan.away.process.is_some());
         }
         plan
     }
@@ -119,16 +119,20 @@ impl Measure for Reset {
         &mut self.plan.measurement.traffic
     }
 
+    fn check_bed(&self, bed: &BedPlan) -> Result<()> {
+        let plan = self.on(bed);
+        check(&plan.parts, bed.dut_setup.is_some(), &plan.away)
+    }
+
     fn resolve(&mut self, bed: &Bed) -> Result<()> {
         self.plan.measurement = self.plan.measurement.on_bed(bed)?;
-        self.plan = self.on(bed);
-        let scripted = bed.plan().dut_setup.is_some();
-        check(&self.plan.parts, scripted, &self.plan.away)
+        self.plan = self.on(bed.plan());
+        Ok(())
     }
 
     fn run(&self, on: UnderTest<'_>, recorder: &mut Recorder) -> Result<()> {
         let bed = on.bed()?;
-        let plan = self.on(bed);
+        let plan = self.on(bed.plan());
         ended(reset::measure(bed, &plan, recorder))
     }
 }

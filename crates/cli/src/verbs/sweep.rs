@@ -7,7 +7,7 @@ use super::measure::measure;
 use crate::args::ExplainArgs;
 use crate::campaign::{CellBed, OVERLOAD};
 use crate::exit::Exit;
-use crate::plan::{BedChoice, SweepPlan, sweep_steps};
+use crate::plan::{SweepPlan, sweep_steps};
 use crate::record::Job;
 use crate::recorder::Recorder;
 use anyhow::{Result, ensure};
@@ -28,9 +28,6 @@ const POINTS: f64 = 1.6;
 /// Runs the verb.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
     let mut plan = SweepPlan::new(args)?;
-    if let BedChoice::Own(wish) = &plan.bed {
-        check_cpus(&plan.offer.swept, &wish.on_this_machine()?)?;
-    }
     let ipv6 = plan.offer.traffic().ipv6;
     let wanted = plan.offer.table.as_ref();
     let table = wanted.map(|wanted| read_table(wanted, ipv6, &args.run.output));
@@ -102,13 +99,16 @@ impl Measure for SweepPlan {
         &mut self.swept.explain.offer.traffic
     }
 
+    fn check_bed(&self, bed: &BedPlan) -> Result<()> {
+        check_cpus(&self.swept, bed)
+    }
+
     fn resolve(&mut self, bed: &Bed) -> Result<()> {
         let swept = &mut self.swept;
         swept.explain.offer = swept.explain.offer.on_bed(bed)?;
         if swept.axis != Some(Axis::Cores) {
             return Ok(());
         }
-        check_cpus(swept, bed.plan())?;
         let places = swept.steps.iter().any(|step| step.cores.is_some());
         if let (false, [frames, ..]) = (places, &swept.explain.offer.sizes[..]) {
             let places: Vec<u64> = (1..=bed.plan().cpus.dut.len() as u64).collect();
