@@ -26,7 +26,7 @@ pub(crate) use limit::overload_limit;
 pub use limit::{ForwardingLimit, Reading, highest_allowed};
 pub use machine::{host_changed, other_run};
 pub use overload::fixed_overloaded;
-pub(crate) use overload::is_too_much;
+pub(crate) use overload::is_carried;
 pub use profile::{ProfileDoubts, profile_doubts};
 pub use why_lost::{CatchUp, WhyLost};
 pub use work::{few_route_changes, work_doubts};

@@ -94,7 +94,8 @@ fn the_exit_program_is_timed_in_trials_of_its_own() {
     burst(&mut at_exit);
     assert_eq!(runs(&at_exit), 0, "no trial is timed");
     let loads = [Rate::from_fps(100_000.0); 2];
-    let found = exit_program::measure(&mut at_exit, loads, None).expect("timed");
+    let found =
+        exit_program::measure(&mut at_exit, loads, None, trial::run_overload).expect("timed");
     // On a restless machine too few pairs count.
     if let Some(found) = found {
         assert!((1.0..5_000.0).contains(&found.router_ns), "{found:?}");
@@ -124,7 +125,8 @@ fn the_exit_program_is_timed_in_trials_of_its_own() {
     }
     drop(at_exit);
     let mut at_port = tester(&bed, &support::traffic());
-    let none = exit_program::measure(&mut at_port, loads, None).expect("the port");
+    let none =
+        exit_program::measure(&mut at_port, loads, None, trial::run_overload).expect("the port");
     assert_eq!(none, None);
 }
 

@@ -165,9 +165,9 @@ fn below_median(maximum: &Saturation, mean_fps: f64) -> Option<Doubt> {
     })
 }
 
-/// Whether a load that the router was to carry left its CPU no time, or it lost frames.
-pub(crate) fn is_too_much(fixed: &Block) -> bool {
-    fixed.is_saturated() || fixed.lost > LOST_AT_FIXED
+/// Whether the router carried a fixed load: its CPU had time left, and it lost hardly a frame.
+pub(crate) fn is_carried(fixed: &Block) -> bool {
+    !fixed.is_saturated() && fixed.lost <= LOST_AT_FIXED
 }
 
 /// The same fixed load for all variants of a comparison, or for all points, was too much for this one in some of its trials.
@@ -176,7 +176,7 @@ pub fn fixed_overloaded<'a>(fixed: impl IntoIterator<Item = &'a Block>) -> Optio
     let fixed: Vec<&Block> = fixed.into_iter().collect();
     // Of a trial that was disturbed throughout nobody knows it.
     let known = fixed.iter().filter(|trial| rate(trial).is_some());
-    let overloaded = known.filter(|trial| is_too_much(trial)).count();
+    let overloaded = known.filter(|trial| !is_carried(trial)).count();
     (overloaded > 0).then(|| Doubt {
         name: "fixed-load-overloads",
         weight: Weight::Unsure(9),

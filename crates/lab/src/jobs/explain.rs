@@ -31,6 +31,7 @@ use crate::search::exit_program;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, SENDER_MAX, little_more, taken_by_port};
 use crate::tester::{EvidenceProbe, Fault, PlantedFault, Tester, TesterError};
+use crate::trial;
 use load::{Saturated, forwards, is_overloaded, load_of};
 use look::{Beside, Look};
 use model::Tried;
@@ -283,7 +284,7 @@ impl Explainer<'_> {
             let exit = match wires.has_pairs() {
                 true => {
                     let loads = [most, wires.most].map(little_more);
-                    exit_program::measure(&mut self.tester, loads, None)?
+                    exit_program::measure(&mut self.tester, loads, None, trial::run_overload)?
                 }
                 false => None,
             };

@@ -7,7 +7,7 @@
 //! carries. There it takes some ns more. No rule judges them, because timing makes frames dearer. A pair counts if nothing disturbed it and if the CPUs were at the distance that the cost was measured at.
 
 use crate::tester::{ReceiverPlace, Tester, TesterError};
-use crate::trial::{self, SENDER_MAX};
+use crate::trial::SENDER_MAX;
 use mpps_linux::bpf::{self, ProgramRuns};
 use mpps_method::distance::Distance;
 use mpps_method::interval::Interval;
@@ -45,25 +45,13 @@ fn is_quiet(pair: &[Timed; 2]) -> bool {
         .all(|(trial, _)| trial.disturbances().next().is_none())
 }
 
-/// Times the program at these overloads, through the router and through a wire. `None` where none of ours stands at the exit, where
-/// the kernel does not time programs, where a load is 0, where no wire can be laid, or where too few pairs count. With a
-/// `distance_ns` those at that CPU distance count.
+/// Times the program at these loads, through the router and through a wire, in trials that `run` runs. `None` where none of
+/// ours stands at the exit, where the kernel does not time programs, where a load is 0, where no wire can be laid, or where too
+/// few pairs count. With a `distance_ns` those at that CPU distance count.
 ///
 /// # Errors
 /// The tester failed.
 pub fn measure(
-    tester: &mut Tester<'_>,
-    loads: [Rate; 2],
-    distance_ns: Option<f64>,
-) -> Result<Option<ExitProgram>, TesterError> {
-    measure_in(tester, loads, distance_ns, trial::run_overload)
-}
-
-/// The same in trials that `run` runs.
-///
-/// # Errors
-/// The tester failed.
-pub fn measure_in(
     tester: &mut Tester<'_>,
     loads: [Rate; 2],
     distance_ns: Option<f64>,
@@ -76,21 +64,35 @@ pub fn measure_in(
     let Ok(_timing) = bpf::time_runs() else {
         return Ok(None);
     };
-    let (mut pairs, mut found) = (Vec::new(), None);
+    // It would take longer than all of these trials.
+    let warm_up = std::mem::take(&mut tester.warm_up);
+    let pairs = take_pairs(tester, loads, distance_ns, run);
+    tester.warm_up = warm_up;
+    Ok(ExitProgram::from_pairs(&pairs?, distance_ns))
+}
+
+/// Pairs of trials in turns, until enough count or hardly any will.
+fn take_pairs(
+    tester: &mut Tester<'_>,
+    loads: [Rate; 2],
+    distance_ns: Option<f64>,
+    run: RunTrial,
+) -> Result<Vec<[Timed; 2]>, TesterError> {
+    let mut pairs = Vec::new();
     for turn in 0..PAIRS_MAX {
         let pair = TurnOrder::new(turn).both(|at| timed(tester, loads[at], at == 1, run))?;
         if let [Some(router), Some(wire)] = pair {
             pairs.push([router, wire]);
         }
-        if turn + 1 >= PAIRS {
-            found = ExitProgram::from_pairs(&pairs, distance_ns);
-            // Where none of the first ones is quiet, three of the rest hardly ever are.
-            if found.is_some() || !pairs.iter().any(is_quiet) {
-                break;
-            }
+        // Where none of the first ones is quiet, three of the rest hardly ever are.
+        let is_over = || {
+            !pairs.iter().any(is_quiet) || ExitProgram::from_pairs(&pairs, distance_ns).is_some()
+        };
+        if turn + 1 >= PAIRS && is_over() {
+            break;
         }
     }
-    Ok(found)
+    Ok(pairs)
 }
 
 impl ExitProgram {

@@ -44,8 +44,7 @@ pub trait Measurer {
         Ok(None)
     }
 
-    /// The receiver's program at the exit, where there is one, timed at these loads through router and wire. With a
-    /// `distance_ns` trials at that CPU distance count.
+    /// The receiver's program at the exit, where there is one, timed at these overloads as [`exit_program::measure`] does.
     ///
     /// # Errors
     /// The tester failed.
@@ -186,11 +185,7 @@ impl Measurer for Tester<'_> {
         loads: [Rate; 2],
         distance_ns: Option<f64>,
     ) -> Result<Option<ExitProgram>, TesterError> {
-        // It would take longer than all of these trials.
-        let warm_up = std::mem::take(&mut self.warm_up);
-        let timed = exit_program::measure(self, loads, distance_ns);
-        self.warm_up = warm_up;
-        timed
+        exit_program::measure(self, loads, distance_ns, trial::run_overload)
     }
 
     fn rules(&self, offer: &Offer) -> Rules {

@@ -2,7 +2,7 @@
 //! forwards, so the CPU has time left at each point. Router and a wire in its place have that load in turns.
 
 use crate::clock::Deadline;
-use crate::doubt::{fixed_overloaded, is_too_much, trials_doubts};
+use crate::doubt::{fixed_overloaded, is_carried, trials_doubts};
 use crate::jobs::turns::{FIXED_SHARE, Rounds};
 use crate::jobs::{JobError, Judged, Phase, Trials};
 use crate::line;
@@ -129,8 +129,7 @@ impl Turns {
 
     /// Pairs whose load the router carried.
     fn carried(&self) -> impl Iterator<Item = &[Block; 2]> {
-        let is_carried = |[router, _]: &&[Block; 2]| !is_too_much(router);
-        self.pairs.iter().filter(is_carried)
+        self.pairs.iter().filter(|[router, _]| is_carried(router))
     }
 
     /// How far apart the CPUs were in most of them. It is each point's own: a hypervisor moves CPUs between overload and here.
@@ -161,7 +160,7 @@ impl Turns {
             Ok(cost) if tester.traffic.receiver == ReceiverPlace::Exit => cost,
             told => return Ok(told),
         };
-        let program = exit_program::measure_in(tester, [load; 2], self.distance_ns(), trial::run)?;
+        let program = exit_program::measure(tester, [load; 2], self.distance_ns(), trial::run)?;
         let untimed = || "the receiver's program at the exit could not be timed".to_owned();
         Ok(program
             .map(|program| cost.moved_to_router(program.more_ns))
