@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use crate::facts::{
         self,
-        planted::{Planted, ROUTER},
+        tests::planted::{Planted, ROUTER},
     };
     use mpps_record::facts::Reading;
 

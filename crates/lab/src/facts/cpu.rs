@@ -219,7 +219,7 @@ fn node_memory(meminfo: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::planted::Planted;
+    use crate::facts::tests::planted::Planted;
     use proptest::prelude::*;
 
     #[test]

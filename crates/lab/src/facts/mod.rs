@@ -71,6 +71,4 @@ fn has_flag(cpuinfo: &Reading<String>, flag: &str) -> Reading<bool> {
 }
 
 #[cfg(test)]
-pub(crate) mod planted;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;

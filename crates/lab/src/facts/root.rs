@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn only_interfaces_are_of_another_sysfs() {
-        let planted = crate::facts::planted::Planted::new(
+        let planted = crate::facts::tests::planted::Planted::new(
             "sysfs",
             &[
                 ("/sys/fs/selinux/enforce", "1\n"),

@@ -1,5 +1,7 @@
-use super::planted::{Planted, ROUTER};
+pub(crate) mod planted;
+
 use super::*;
+use planted::{Planted, ROUTER};
 use std::io::Write;
 
 #[test]

@@ -95,7 +95,7 @@ impl BootFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::planted::Planted;
+    use crate::facts::tests::planted::Planted;
 
     fn read(name: &str, files: &[(&str, &str)]) -> BootFiles {
         let planted = Planted::new(name, files);

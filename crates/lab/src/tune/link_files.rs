@@ -200,7 +200,7 @@ fn is_switch(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::planted::Planted;
+    use crate::facts::tests::planted::Planted;
     use mpps_linux::setting::Kind;
 
     const LINK: &str = "[Match]\nOriginalName=*\n[Link]\nRxBufferSize=4096\nGenericReceiveOffload=yes\n\

@@ -221,7 +221,7 @@ pub fn kernel_lacks(row: &Row) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::planted::{Planted, ROUTER};
+    use crate::facts::tests::planted::{Planted, ROUTER};
     use crate::tune::scripted::tests::plan;
     use mpps_method::tune::named;
 

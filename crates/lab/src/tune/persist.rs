@@ -173,7 +173,7 @@ fn remove(path: &Path) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::planted::Planted;
+    use crate::facts::tests::planted::Planted;
 
     /// Names and texts of all files of a tree.
     fn tree(root: &Path) -> Vec<(PathBuf, String)> {

@@ -1,6 +1,6 @@
 use super::machine::{boot_word, is_met};
 use super::*;
-use crate::facts::planted::{Planted, ROUTER};
+use crate::facts::tests::planted::{Planted, ROUTER};
 use mpps_linux::setting::{Kind as Reached, Setting};
 use mpps_method::tune::CATALOGUE;
 use std::os::unix::fs::PermissionsExt;

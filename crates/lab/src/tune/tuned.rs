@@ -263,7 +263,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::planted::Planted;
+    use crate::facts::tests::planted::Planted;
 
     const ACTIVE: (&str, &str) = ("/etc/tuned/active_profile", "mine\n");
     const MINE: &str = "/etc/tuned/profiles/mine/tuned.conf";

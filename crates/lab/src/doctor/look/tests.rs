@@ -2,7 +2,7 @@ use super::super::State;
 use super::*;
 use crate::facts::{
     self,
-    planted::{Planted, ROUTER},
+    tests::planted::{Planted, ROUTER},
 };
 use mpps_record::facts::Reading;
 

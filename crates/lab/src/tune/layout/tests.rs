@@ -1,5 +1,5 @@
 use super::*;
-use crate::facts::planted::Planted;
+use crate::facts::tests::planted::Planted;
 use crate::facts::topology::{CPUS, NODES};
 use crate::tune::{Choice, Plan, State};
 use mpps_method::tune::Profile;

@@ -1,6 +1,6 @@
 //! Trees of files that look like machines, for tests.
 
-use super::Root;
+use crate::facts::Root;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
