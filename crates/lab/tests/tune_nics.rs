@@ -68,7 +68,9 @@ fn nics() -> Vec<String> {
     };
     let names = links::list().expect("links").into_iter();
     let names = names.map(|link| link.name).filter(has_device);
-    names.filter(|name| ethtool::rings(name).is_ok()).collect()
+    names
+        .filter(|name| ethtool::parameter(name, "rings/rx").is_ok())
+        .collect()
 }
 
 fn settle(nics: &[String]) {

@@ -8,8 +8,8 @@ mod parameter;
 mod request;
 mod rss;
 
-pub use device::{Channels, Coalescing, Driver, Rings, channels, coalescing, driver, rings};
-pub use parameter::{parameter, set_parameter};
+pub use device::{Driver, driver};
+pub use parameter::{numbers, parameter, set_parameter};
 
 use crate::error::{Error, Result};
 use crate::netns;

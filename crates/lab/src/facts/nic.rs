@@ -19,9 +19,9 @@ pub fn read(root: &Root, name: &str) -> Nic {
     });
     Nic {
         driver: ethtool::driver(name).map(driver).into(),
-        channels: ethtool::channels(name).map(channels).into(),
-        rings: ethtool::rings(name).map(rings).into(),
-        coalescing: ethtool::coalescing(name).map(coalescing).into(),
+        channels: channels(name).into(),
+        rings: rings(name).into(),
+        coalescing: coalescing(name).into(),
         offloads_on: offloads.into(),
         xdp: xdp::features(name).map(xdp_names).into(),
         ..from_sysfs(root, name)
@@ -132,32 +132,40 @@ fn driver(driver: ethtool::Driver) -> Driver {
     }
 }
 
-fn channels(channels: ethtool::Channels) -> Channels {
-    Channels {
-        rx: channels.rx,
-        tx: channels.tx,
-        combined: channels.combined,
-        rx_max: channels.rx_max,
-        tx_max: channels.tx_max,
-        combined_max: channels.combined_max,
-    }
+fn channels(name: &str) -> mpps_linux::Result<Channels> {
+    let names = ["rx", "tx", "combined", "rx-max", "tx-max", "combined-max"];
+    let [rx, tx, combined, rx_max, tx_max, combined_max] =
+        ethtool::numbers(name, "channels", names)?;
+    Ok(Channels {
+        rx,
+        tx,
+        combined,
+        rx_max,
+        tx_max,
+        combined_max,
+    })
 }
 
-fn rings(rings: ethtool::Rings) -> Rings {
-    Rings {
-        rx_frames: rings.rx,
-        rx_frames_max: rings.rx_max,
-        tx_frames: rings.tx,
-        tx_frames_max: rings.tx_max,
-    }
+fn rings(name: &str) -> mpps_linux::Result<Rings> {
+    let names = ["rx", "rx-max", "tx", "tx-max"];
+    let [rx_frames, rx_frames_max, tx_frames, tx_frames_max] =
+        ethtool::numbers(name, "rings", names)?;
+    Ok(Rings {
+        rx_frames,
+        rx_frames_max,
+        tx_frames,
+        tx_frames_max,
+    })
 }
 
-fn coalescing(coalescing: ethtool::Coalescing) -> Coalescing {
-    Coalescing {
-        rx_us: coalescing.rx_us,
-        rx_frames: coalescing.rx_frames,
-        rx_adaptive: coalescing.rx_adaptive,
-    }
+fn coalescing(name: &str) -> mpps_linux::Result<Coalescing> {
+    let names = ["rx-usecs", "rx-frames", "adaptive-rx"];
+    let [rx_us, rx_frames, adaptive] = ethtool::numbers(name, "coalescing", names)?;
+    Ok(Coalescing {
+        rx_us,
+        rx_frames,
+        rx_adaptive: adaptive != 0,
+    })
 }
 
 fn xdp_names(features: xdp::XdpFeatures) -> Vec<String> {

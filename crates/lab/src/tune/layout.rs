@@ -148,7 +148,8 @@ fn port(machine: &Machine, name: &str) -> Port {
             .known()
             .copied()
     };
-    let most = ethtool::channels(name).map(|all| all.combined_max.max(all.rx_max) as usize);
+    let most = ethtool::numbers(name, "channels", ["combined-max", "rx-max"]);
+    let most = most.map(|[combined, rx]| combined.max(rx) as usize);
     Port {
         name: name.to_owned(),
         node: node("device/numa_node").or_else(|| node("device/../numa_node")),

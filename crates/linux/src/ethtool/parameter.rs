@@ -16,6 +16,8 @@ struct Group {
     head: &'static [u32],
     /// Names of the numbers that can be set, with their places.
     parameters: &'static [(&'static str, usize)],
+    /// Names of their maxima.
+    maxima: &'static [(&'static str, usize)],
 }
 
 impl Group {
@@ -60,6 +62,7 @@ const GROUPS: [Group; 7] = [
         words: 9,
         head: &[],
         parameters: &[("rx", 5), ("rx-mini", 6), ("rx-jumbo", 7), ("tx", 8)],
+        maxima: &[("rx-max", 1), ("tx-max", 4)],
     },
     Group {
         name: "channels",
@@ -68,6 +71,7 @@ const GROUPS: [Group; 7] = [
         words: 9,
         head: &[],
         parameters: &[("rx", 5), ("tx", 6), ("other", 7), ("combined", 8)],
+        maxima: &[("rx-max", 1), ("tx-max", 2), ("combined-max", 4)],
     },
     Group {
         name: "coalescing",
@@ -87,6 +91,7 @@ const GROUPS: [Group; 7] = [
             ("adaptive-rx", 10),
             ("adaptive-tx", 11),
         ],
+        maxima: &[],
     },
     Group {
         name: "pause",
@@ -95,6 +100,7 @@ const GROUPS: [Group; 7] = [
         words: 4,
         head: &[],
         parameters: &[("autoneg", 1), ("rx", 2), ("tx", 3)],
+        maxima: &[],
     },
     Group {
         name: "eee",
@@ -103,6 +109,7 @@ const GROUPS: [Group; 7] = [
         words: 10,
         head: &[],
         parameters: &[("eee", 5)],
+        maxima: &[],
     },
     Group {
         name: "tunables",
@@ -111,6 +118,7 @@ const GROUPS: [Group; 7] = [
         words: 5,
         head: &[1, U32[0], U32[1]],
         parameters: &[("rx-copybreak", 4)],
+        maxima: &[],
     },
     Group {
         name: "tunables",
@@ -119,6 +127,7 @@ const GROUPS: [Group; 7] = [
         words: 5,
         head: &[2, U32[0], U32[1]],
         parameters: &[("tx-copybreak", 4)],
+        maxima: &[],
     },
 ];
 
@@ -145,6 +154,24 @@ pub fn parameter(link: &str, name: &str) -> Result<String> {
     let (group, place) = find(name).ok_or_else(|| unknown("read", link, name))?;
     let request = group.ask(link)?;
     Ok(request.u32_at(4 * place).to_string())
+}
+
+/// Numbers of one group as the driver has them at one moment: `rx`, `rx-max` of `rings`.
+///
+/// # Errors
+/// As [`parameter`].
+pub fn numbers<const N: usize>(link: &str, group: &str, names: [&str; N]) -> Result<[u32; N]> {
+    let lacks = || unknown("read", link, group);
+    let group = GROUPS.iter().find(|known| known.name == group);
+    let group = group.ok_or_else(lacks)?;
+    let read = group.ask(link)?;
+    let mut numbers = [0; N];
+    for (number, name) in numbers.iter_mut().zip(names) {
+        let mut all = group.parameters.iter().chain(group.maxima);
+        let (_, place) = all.find(|(word, _)| *word == name).ok_or_else(lacks)?;
+        *number = read.u32_at(4 * place);
+    }
+    Ok(numbers)
 }
 
 /// Sets a parameter; the others of its group stay as they are.
@@ -229,6 +256,11 @@ mod tests {
                 "{name}"
             );
             assert_eq!((4 * word, writes.u32_at(place)), (place, 77), "{name}");
+        }
+        for (name, maxima) in [("rings", &[4, 16][..]), ("channels", &[4, 8, 16])] {
+            let group = GROUPS.iter().find(|group| group.name == name).expect(name);
+            let places = group.maxima.iter().map(|(_, word)| 4 * word);
+            assert!(places.eq(maxima.iter().copied()), "{name}");
         }
         assert!(find("tunables/rx").is_none() && find("eee/rx-copybreak").is_none());
     }
