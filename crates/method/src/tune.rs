@@ -8,26 +8,21 @@ mod named;
 mod parse;
 
 pub use named::named;
-pub use parse::WrongRow;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The blocks as committed.
 const BLOCKS: &str = include_str!("tune/settings.toml");
 
-static PARSED: LazyLock<Result<Vec<Row>, WrongRow>> = LazyLock::new(|| parse::rows(BLOCKS));
-
-/// All settings, in the order of the file. It is empty if a block is wrong: [`fault`].
-pub static CATALOGUE: LazyLock<&'static [Row]> =
-    LazyLock::new(|| PARSED.as_deref().unwrap_or_default());
-
-/// The first wrong block of the file, if there is one.
-#[must_use]
-pub fn fault() -> Option<&'static WrongRow> {
-    PARSED.as_ref().err()
-}
+/// All settings, in the order of the file. A test of this crate refuses a wrong block.
+pub static CATALOGUE: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let blocks = parse::blocks(BLOCKS).unwrap_or_default().into_iter();
+    let rows = blocks.filter_map(|(_, id, lines)| parse::row(id, lines).ok());
+    rows.collect()
+});
 
 /// Groups of settings and what each is about.
 pub const GROUPS: [(&str, &str); 14] = [
@@ -181,8 +176,8 @@ pub struct Row {
     pub order: u8,
     #[serde(default)]
     levels: &'static str,
-    #[serde(deserialize_with = "parse::listed")]
-    acts: Vec<&'static str>,
+    #[serde(rename = "acts")]
+    _acts: IgnoredAny,
     /// Fronts of a bed that it acts on; empty where it cannot act on any.
     #[serde(rename = "bed", deserialize_with = "parse::listed")]
     pub fronts: Vec<&'static str>,
@@ -212,8 +207,8 @@ pub struct Row {
     /// What it should be in the firmware.
     #[serde(default)]
     pub firmware_set: &'static str,
-    #[serde(default, deserialize_with = "parse::listed")]
-    interacts: Vec<&'static str>,
+    #[serde(default, rename = "interacts")]
+    _interacts: IgnoredAny,
     /// Lines of the published cookbook that it covers.
     #[serde(default, deserialize_with = "parse::cookbook")]
     pub cookbook: Vec<&'static str>,

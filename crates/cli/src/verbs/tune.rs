@@ -7,7 +7,7 @@ use crate::args::{ListSettingsArgs, TuneArgs, TuneVerb, no_setting};
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::{Result, bail};
-use mpps_method::tune::{CATALOGUE, Row, fault, named};
+use mpps_method::tune::{CATALOGUE, Row, named};
 #[cfg(feature = "measure")]
 use {
     super::contract::CellPlan,
@@ -22,11 +22,8 @@ use {
 /// Runs the verb.
 ///
 /// # Errors
-/// A catalogue with a wrong block, an unknown setting or interface, or a page that cannot be written.
+/// An unknown setting or interface, or a page that cannot be written.
 pub fn run(args: &TuneArgs) -> Result<Exit> {
-    if let Some(wrong) = fault() {
-        bail!("{wrong}");
-    }
     match &args.verb {
         TuneVerb::List(args) => list(args)?,
         #[cfg(feature = "measure")]

@@ -1,5 +1,7 @@
-use super::parse::{WrongRow, rows};
+mod check;
+
 use super::*;
+use check::{WrongRow, rows};
 use std::collections::BTreeSet;
 
 /// A block that is right, with every key.
@@ -41,7 +43,6 @@ fn planted(line: &str, instead: &str) -> String {
 
 #[test]
 fn the_catalogue_is_right() {
-    assert_eq!(fault(), None);
     let rows = rows(BLOCKS).unwrap_or_else(|error| panic!("{error}"));
     assert!(rows.len() >= 162, "{}", rows.len());
     assert_eq!(CATALOGUE.len(), rows.len());
