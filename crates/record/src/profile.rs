@@ -292,31 +292,6 @@ pub struct CostModel {
     pub is_unsure: bool,
 }
 
-impl CostModel {
-    /// The most that an error may be, or half of its interval.
-    const ERROR_MAX: f64 = 0.1;
-
-    /// Whether trials do not agree on its error. How large that is says nothing of it.
-    #[must_use]
-    pub fn is_wide(&self) -> bool {
-        let half = |range: Interval<f64>| ((1.0 + range.high) / (1.0 + range.low)).ln() / 2.0;
-        let is_wide = |range| half(range) > Self::ERROR_MAX;
-        self.error_range.map_or(self.is_unsure, is_wide)
-    }
-
-    /// Whether the measured rate is far from the predicted one.
-    #[must_use]
-    pub fn is_off(&self) -> bool {
-        Self::is_far(self.error_ratio)
-    }
-
-    /// Whether so large an error is far off.
-    #[must_use]
-    pub fn is_far(error_ratio: f64) -> bool {
-        error_ratio.abs() > Self::ERROR_MAX
-    }
-}
-
 /// What saturated trials counted: the last sampled one, and for drops one more.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -213,6 +213,21 @@ fn of_wire(wire: &ProfiledWire) -> String {
     )
 }
 
+/// The most that the error of a prediction may be, or half of its interval.
+const ERROR_MAX: f64 = 0.1;
+
+/// Whether trials do not agree on the error of a prediction. How large that is says nothing of it.
+pub(crate) fn is_unsure(model: &CostModel) -> bool {
+    let half = |range: Interval<f64>| ((1.0 + range.high) / (1.0 + range.low)).ln() / 2.0;
+    let range = model.error_range;
+    range.map_or(model.is_unsure, |range| half(range) > ERROR_MAX)
+}
+
+/// Whether a prediction with this error is far off.
+pub(crate) fn is_far(error_ratio: f64) -> bool {
+    error_ratio.abs() > ERROR_MAX
+}
+
 /// What the lower loads predict. A cost that they cannot tell from the others has no number.
 fn model(model: &CostModel) -> String {
     let costs = [
@@ -261,11 +276,11 @@ fn model(model: &CostModel) -> String {
         format!("; {:+.0} to {:+.0}", range.low * 100.0, range.high * 100.0)
     });
     let unsure = match model.error_range {
-        _ if !model.is_wide() => "",
+        _ if !is_unsure(model) => "",
         None => " Do not trust this prediction: its error has no interval.",
         Some(_) => " Do not trust this prediction: the trials do not agree on its error.",
     };
-    let off = match model.is_off() {
+    let off = match is_far(model.error_ratio) {
         true => format!(
             " It was measured {:.1} % off.",
             model.error_ratio.abs() * 100.0

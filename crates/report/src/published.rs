@@ -1,10 +1,10 @@
 //! The cost of a frame by stage that others published, beside this machine's.
 
 use crate::number;
-use crate::profile::saturated;
+use crate::profile::{is_far, is_unsure, saturated};
 use crate::table::Table;
 use maud::{Markup, html};
-use mpps_record::{CostModel, ProfileLine, SweepLine, SweepPoint};
+use mpps_record::{ProfileLine, SweepLine, SweepPoint};
 use std::ops::Range;
 
 /// Cycles of a frame: Raumer et al., Performance Exploration of Software-based Packet Processing Systems, 2015. Stages and
@@ -148,24 +148,24 @@ fn rates(line: &SweepLine) -> Table {
             off.map_or_else(|| "-".to_owned(), |off| format!("{:+.1} %", off * 100.0))
         };
         let predicted = mpps(model.map(|model| model.predicted_fps));
-        let sure = |rate: Option<f64>, is_unsure| match rate {
-            Some(_) if is_unsure => cell(rate, 2) + " ?",
+        let sure = |rate: Option<f64>, is_doubted| match rate {
+            Some(_) if is_doubted => cell(rate, 2) + " ?",
             _ => cell(rate, 2),
         };
-        let is_far = whole
+        let is_other = whole
             .zip(all)
-            .is_some_and(|(one, other)| CostModel::is_far(one / other - 1.0));
+            .is_some_and(|(one, other)| is_far(one / other - 1.0));
         vec![
             format!("{octets} B, {}{}", number::spaced(flows), mark(point)),
             cell(theirs, 2),
             cell(rate, 2),
             sure(
                 predicted,
-                model.is_some_and(|model| model.is_wide() || model.is_off()),
+                model.is_some_and(|model| is_unsure(model) || is_far(model.error_ratio)),
             ),
             cell(turns, 2),
             off(predicted, turns),
-            sure(whole, is_far),
+            sure(whole, is_other),
             cell(all, 2),
             off(whole, all),
         ]

@@ -38,7 +38,7 @@ impl Explainer<'_> {
             let measured = Measured::new(&saturated.tried, lower, &self.turned);
             let found = model::fit(&measured, is_cpu);
             let needs_more = match &found {
-                Ok(model) => model.is_wide(),
+                Ok(model) => model.is_unsure,
                 Err(why) => matches!(why, NoModel::Short(_)),
             };
             let is_over = turn == TURNS_MOST * turns || self.depth == Depth::Saturation;
