@@ -70,8 +70,8 @@ fn a_failed_undo_is_told_until_it_succeeds() {
     let mut stays = row("forward_rules").clone();
     (stays.bed_on, stays.bed_off) = ("true", Box::leak(off.into_boxed_str()));
     let mut toggle = Toggle::new(Box::leak(Box::new(stays)), &bed).expect("a switch");
-    let back = toggle.bed_level();
-    toggle.set(1 - back).expect("switched");
+    let back = toggle.bed_has_second();
+    toggle.set(!back).expect("switched");
     std::fs::write(&broken, "").expect("a file");
     let told = [toggle.set(back), toggle.leave()].map(|undone| undone.is_err());
     std::fs::remove_file(&broken).expect("removed");
@@ -127,7 +127,7 @@ fn each_switch_is_taken_back() {
                 .unwrap_or_else(|why| panic!("{}: {why}", row.id));
             !differences(&bare, &settings_of(&bed)).is_empty()
         };
-        let others = [1, 0].map(&mut is_other);
+        let others = [true, false].map(&mut is_other);
         assert!(others[0] != others[1], "{}: one level is the bed's", row.id);
         toggle
             .leave()
@@ -174,7 +174,7 @@ fn a_machines_setting_goes_back_with_the_bed() {
     let before = setting.read().expect("a number");
     let mut toggle = Toggle::new(row("netdev_budget"), &bed).expect("a switch");
     assert_eq!(setting.read().ok().as_ref(), Some(&before), "it was tried");
-    toggle.set(1 - toggle.bed_level()).expect("its other level");
+    toggle.set(!toggle.bed_has_second()).expect("its other level");
     assert_ne!(setting.read().ok().as_ref(), Some(&before));
     let entries = journal::peek::<Change>(bed.name()).expect("a journal");
     let has_it = |entry: &Entry<Change>| matches!(entry, Entry::Change(Change::Setting { change }) if change.setting.name.ends_with("netdev_budget") && change.before == before);
@@ -226,9 +226,9 @@ fn masks_and_machine_levels_are_taken() {
             continue;
         }
         let mut toggle = Toggle::new(row(id), &bed).unwrap_or_else(|why| panic!("{id}: {why:?}"));
-        for at in [0, 1] {
+        for at in [false, true] {
             toggle.set(at).unwrap_or_else(|why| panic!("{id}: {why}"));
-            let wanted = if at == toggle.bed_level() { "0" } else { level };
+            let wanted = if at == toggle.bed_has_second() { "0" } else { level };
             let now = read().expect("a value");
             assert!(setting.is_same(wanted, &now), "{id}: {wanted} {now}");
         }

@@ -64,7 +64,7 @@ fn rules_are_switched_and_taken_back() {
     // The bed has what is advised, so the other level is the one to go away from.
     assert_eq!((filter.from.as_str(), filter.to.as_str()), ("1", "0"));
     assert_eq!(settings_of(&bed), before);
-    filter.set(0).expect("set");
+    filter.set(false).expect("set");
     assert!(settings_of(&bed).contains("ipv4/conf/mB/rp_filter:1"));
     filter.leave().expect("left");
     let plan = SettingsPlan {

@@ -218,10 +218,10 @@ impl<'bed> Toggle<'bed> {
         changes.try_for_each(|change| self.bed.announce(change).map_err(words))
     }
 
-    /// The level that the bed has.
+    /// Whether the bed has the second level.
     #[must_use]
-    pub fn bed_level(&self) -> usize {
-        usize::from(!self.bed_has_from)
+    pub const fn bed_has_second(&self) -> bool {
+        !self.bed_has_from
     }
 
     /// Exchanges its two levels; it is at the bed's own.
@@ -241,12 +241,12 @@ impl<'bed> Toggle<'bed> {
         around.begin().and_then(|()| around.change())
     }
 
-    /// Makes one of the two levels.
+    /// Makes the first or the second level.
     ///
     /// # Errors
     /// What was refused.
-    pub fn set(&mut self, level: usize) -> Result<(), String> {
-        match (level != self.bed_level(), self.is_changed) {
+    pub fn set(&mut self, is_second: bool) -> Result<(), String> {
+        match (is_second == self.bed_has_from, self.is_changed) {
             (true, false) => self.change(),
             (false, true) => self.restore(),
             _ => Ok(()),
@@ -258,7 +258,7 @@ impl<'bed> Toggle<'bed> {
     /// # Errors
     /// What was refused.
     pub fn leave(&mut self) -> Result<(), String> {
-        let restored = self.set(self.bed_level());
+        let restored = self.set(self.bed_has_second());
         let around = self.around.as_mut().map_or(Ok(()), |around| around.leave());
         restored.and(around)
     }

@@ -83,7 +83,7 @@ pub(super) fn all<'bed>(
     let (begun, overloads, seen) = (run.begun, run.overloads, run.seen);
     let stands = median(&controls).map(|ns| AsItStands {
         ns,
-        at_second: screened.iter().map(|one| bed_level(one) == 1).collect(),
+        at_second: screened.iter().map(|one| bed_has_second(one)).collect(),
     });
     let result = design.screened(&blocks, stands.as_ref(), job.rule, many);
     let measure = if overloads {
@@ -198,7 +198,7 @@ fn set_apart(tried: &mut [Tried<'_>]) -> Result<(), JobError> {
         let refused = one
             .toggles
             .iter_mut()
-            .find_map(|toggle| toggle.set(1 - toggle.bed_level()).err());
+            .find_map(|toggle| toggle.set(!toggle.bed_has_second()).err());
         if let Some(why) = refused {
             leave(one.toggles.iter_mut())?;
             one.alone = Some(format!("refused together with others: {why}"));
@@ -208,9 +208,9 @@ fn set_apart(tried: &mut [Tried<'_>]) -> Result<(), JobError> {
     leave(all.flat_map(|one| &mut one.toggles))
 }
 
-/// Which of its levels the bed has.
-fn bed_level(one: &Tried<'_>) -> usize {
-    one.toggles.first().map_or(0, Toggle::bed_level)
+/// Whether the bed has its second level.
+fn bed_has_second(one: &Tried<'_>) -> bool {
+    one.toggles.first().is_some_and(Toggle::bed_has_second)
 }
 
 /// A screen under way.
@@ -235,13 +235,14 @@ impl<'a> Run<'a> {
         let ns = |most: f64| 1e9 / most.max(1.0);
         let stands = tried
             .iter()
-            .map(|one| one.forwards[bed_level(one)].most)
+            .map(|one| one.forwards[usize::from(bed_has_second(one))].most)
             .fold(0.0, f64::max);
         let predicted = |run: usize| {
             let more = tried.iter().enumerate().map(|(column, one)| {
-                let is_other = design.is_second(run, column) != (bed_level(one) == 1);
-                let at = |level: usize| ns(one.forwards[level].most);
-                let more = at(1 - bed_level(one)) - at(bed_level(one));
+                let of_bed = bed_has_second(one);
+                let is_other = design.is_second(run, column) != of_bed;
+                let at = |is_second: bool| ns(one.forwards[usize::from(is_second)].most);
+                let more = at(!of_bed) - at(of_bed);
                 if is_other { more } else { 0.0 }
             });
             let cost = ns(stands) + more.sum::<f64>();
@@ -312,7 +313,7 @@ impl<'a> Run<'a> {
                 if pass == 0 && place % CONTROL_EVERY == 0 {
                     self.control(number, tried, job)?;
                 }
-                let level = |column, _: &Toggle<'_>| self.design.is_second(run, column).into();
+                let level = |column, _: &Toggle<'_>| self.design.is_second(run, column);
                 let turn = turn(tried, level, &self.name(number, run), self.most[run], job)?;
                 self.add(turn, run);
             }
@@ -333,7 +334,7 @@ impl<'a> Run<'a> {
         let name = format!("screen {}, as it stands", number + 1);
         let turn = turn(
             tried,
-            |_, toggle| toggle.bed_level(),
+            |_, toggle| toggle.bed_has_second(),
             &name,
             self.stands,
             job,
@@ -381,7 +382,7 @@ impl<'a> Run<'a> {
 /// A trial with each setting at its level, unless an earlier run had it.
 fn turn(
     tried: &mut [&mut Tried<'_>],
-    level: impl Fn(usize, &Toggle<'_>) -> usize,
+    is_second: impl Fn(usize, &Toggle<'_>) -> bool,
     name: &str,
     most: f64,
     job: &mut Job<'_, '_>,
@@ -392,9 +393,9 @@ fn turn(
         .filter(|_| !job.earlier.has(name))
     {
         for toggle in &mut one.toggles {
-            let level = level(column, toggle);
+            let is_second = is_second(column, toggle);
             toggle
-                .set(level)
+                .set(is_second)
                 .map_err(|why| JobError::Setting { id: toggle.id, why })?;
         }
     }

@@ -114,7 +114,7 @@ impl<'bed> Tried<'bed> {
         for at in order {
             if refused.is_none() && worked.is_ok() {
                 let mut toggles = self.toggles.iter_mut();
-                refused = toggles.try_for_each(|one| one.set(at)).err();
+                refused = toggles.try_for_each(|one| one.set(at == 1)).err();
             }
             if refused.is_none() && worked.is_ok() {
                 worked = work(self, at);
