@@ -9,7 +9,7 @@ use mpps_lab::fib::{self, FibError, HostRoutes, LoadPlan, MAIN_TABLE, Pointing, 
 use mpps_lab::journal;
 use mpps_lab::recover::{Recovery, recover};
 use mpps_linux::links::{self, VethSpec};
-use mpps_linux::netns::NetNs;
+use mpps_linux::netns::{NetNs, own_cookie};
 use mpps_linux::routes::{self, Family, Filter, Route, nexthops};
 use mpps_tables::Table;
 use std::convert::Infallible;
@@ -233,4 +233,38 @@ fn a_namespace_that_is_gone_took_its_routes_along() {
     assert_eq!(recovery.reverted.len(), 1);
     assert_eq!(recovery.reverted[0].1.routes, 0);
     assert_eq!(recovered(), Recovery::default());
+}
+
+/// The number of a namespace that is gone may be another one's: its cookie tells them apart.
+#[test]
+fn routes_of_another_namespace_are_left_alone() {
+    if !support::can_run() || !alone("routes_of_another_namespace_are_left_alone") {
+        return;
+    }
+    let netns = foreign("theirs");
+    netns
+        .run(|| {
+            let Some(cookie) = own_cookie() else {
+                support::skip!("cookies of namespaces (Linux 5.14)");
+            };
+            let journal = format!("/run/mpps/routes_{}/journal.jsonl", netns.inode());
+            let leave_others = || {
+                drop(HostRoutes::begin().expect("begin"));
+                let text = std::fs::read_to_string(&journal).expect("a journal");
+                let others = text.replace(&cookie.to_string(), "1");
+                assert_ne!(text, others);
+                std::fs::write(&journal, others).expect("written");
+            };
+            leave_others();
+            load(&table(0));
+            let there = fib::contents(None).expect("contents").total();
+            assert_eq!(recovered().reverted[0].1.routes, 0);
+            assert_eq!(fib::contents(None).expect("contents").total(), there);
+            // They hold up no load, either.
+            leave_others();
+            HostRoutes::begin().expect("anew").clear().expect("cleared");
+        })
+        .expect("namespace");
+    assert_eq!(recovered(), Recovery::default());
+    forget("theirs");
 }

@@ -5,8 +5,10 @@
 //! begins before the first route, says "kept" when a load is whole, and ends when the routes are cleared.
 
 use super::{Cleared, FibError, LoadPlan, Loaded, clear, contents, load};
-use crate::journal::{self, Claim, Journal, JournalError, Mark, RevertError, Reverted, is_kept};
-use mpps_linux::netns::{NetNs, own_inode};
+use crate::journal::{
+    self, Claim, Entry, Journal, JournalError, Mark, RevertError, Reverted, is_kept,
+};
+use mpps_linux::netns::{NetNs, own_cookie, own_inode};
 use mpps_tables::Table;
 use serde::{Deserialize, Serialize};
 
@@ -39,13 +41,13 @@ impl HostRoutes {
     pub fn begin() -> Result<Self, FibError> {
         let netns = own_inode()?;
         let name = journal_of(netns);
-        let journal = match Journal::begin(&name)? {
-            Some(mut journal) => {
-                journal.announce(&HostChange::Routes { netns })?;
-                journal
-            }
-            None => again(&name)?,
+        let Some(mut journal) = Journal::begin(&name)? else {
+            return again(&name);
         };
+        journal.announce(&HostChange::Routes {
+            netns,
+            cookie: own_cookie(),
+        })?;
         Ok(Self { journal })
     }
 
@@ -93,17 +95,30 @@ pub fn load_host(
     Ok(loaded)
 }
 
-/// One more load where one is kept: until it is whole, recovery takes away both.
-fn again(name: &str) -> Result<Journal, FibError> {
+/// One more load where one is kept: until it is whole, recovery takes away both. Routes of a namespace that is gone, whose
+/// number this one has, went with it.
+fn again(name: &str) -> Result<HostRoutes, FibError> {
     let Claim::Ours(mut journal) = Journal::claim(name)? else {
         return Err(FibError::InUse);
     };
-    if !is_kept(&journal.entries::<HostChange>()?) {
+    let entries = journal.entries::<HostChange>()?;
+    let is_gone = |entry: &Entry<HostChange>| match entry {
+        Entry::Change(HostChange::Routes { cookie, .. }) => {
+            let cookies = cookie.zip(own_cookie());
+            cookies.is_some_and(|(then, now)| then != now)
+        }
+        Entry::Mark(_) => false,
+    };
+    if entries.iter().any(is_gone) {
+        journal.end()?;
+        return HostRoutes::begin();
+    }
+    if !is_kept(&entries) {
         return Err(FibError::LeftBehind);
     }
     journal.mark(&Mark::run())?;
     journal.mark(&Mark::Lowering)?;
-    Ok(journal)
+    Ok(HostRoutes { journal })
 }
 
 /// Clears the calling thread's namespace, and ends the journal of its loads where there is one.
@@ -132,12 +147,15 @@ pub enum HostChange {
     Routes {
         /// Its inode number.
         netns: u64,
+        /// Its cookie; `None` where the kernel has none.
+        #[serde(default)]
+        cookie: Option<u64>,
     },
 }
 
 impl journal::Change for HostChange {
     fn check(&self, journal: &str) -> Result<(), JournalError> {
-        let Self::Routes { netns } = self;
+        let Self::Routes { netns, .. } = self;
         if journal_of(*netns) == journal {
             return Ok(());
         }
@@ -146,15 +164,15 @@ impl journal::Change for HostChange {
     }
 
     fn revert(&self, _: &str, reverted: &mut Reverted) -> Result<(), RevertError> {
-        let Self::Routes { netns } = self;
-        reverted.routes += put_back(*netns)?;
+        let Self::Routes { netns, cookie } = self;
+        reverted.routes += put_back(*netns, *cookie)?;
         Ok(())
     }
 }
 
 /// Clears a namespace; how many routes that were. A namespace that is gone took its routes along.
-fn put_back(netns: u64) -> Result<u64, RevertError> {
-    let Some(netns) = NetNs::find(netns)? else {
+fn put_back(netns: u64, cookie: Option<u64>) -> Result<u64, RevertError> {
+    let Some(netns) = NetNs::find_exact(netns, cookie)? else {
         return Ok(0);
     };
     let cleared = netns.run(clear)??;

@@ -23,6 +23,9 @@ pub struct AdoptedPort {
     pub mac: Vec<u8>,
     /// Inode number of the network namespace it comes from.
     pub home: u64,
+    /// That namespace's cookie; `None` where the kernel has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home_cookie: Option<u64>,
     /// Administratively up.
     pub up: bool,
     /// Largest layer 3 packet, octets.
@@ -55,6 +58,7 @@ impl AdoptedPort {
             name: name.to_owned(),
             mac: link.mac,
             home: netns::own_inode()?,
+            home_cookie: netns::own_cookie(),
             up: link.up,
             mtu: link.mtu,
             promiscuous: link.promiscuous,
@@ -72,7 +76,7 @@ impl AdoptedPort {
             Error::from_text("give back", &*self.name, "its network namespace is gone")
                 .with_remedy("it is in one of the bed's namespaces: move it where it belongs")
         };
-        let home = NetNs::find(self.home)?.ok_or_else(gone)?;
+        let home = NetNs::find_exact(self.home, self.home_cookie)?.ok_or_else(gone)?;
         if !home.run(|| self.is_here())?? && !self.move_home(&home, ours)? {
             return Ok(false);
         }
