@@ -301,21 +301,12 @@ fn describe(message: &LinkMessage) -> Link {
     let flags = message.header.flags;
     let mut link = Link {
         index: message.header.index,
-        name: String::new(),
-        mac: Vec::new(),
-        mtu: 0,
         up: flags.contains(LinkFlags::Up),
         carrier: flags.contains(LinkFlags::LowerUp),
         multicast: flags.contains(LinkFlags::Multicast),
-        rx_queues: 0,
-        tx_queues: 0,
         loopback: flags.contains(LinkFlags::Loopback),
         promiscuous: flags.contains(LinkFlags::Promisc),
-        master: None,
-        lower: None,
-        kind: None,
-        mtu_max: None,
-        qdisc: None,
+        ..Link::default()
     };
     let mut lower_elsewhere = false;
     for attribute in &message.attributes {

@@ -25,7 +25,7 @@ const POLL_FRAMES: u64 = 64;
 
 /// What one direction of a trial lost, by sequence. "When" is by the sender's schedule: the share of the
 /// frames sent before, of the trial's length.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Losses {
     /// Frames sent, without those that were sent in disturbances.
     pub sent: u64,
@@ -159,30 +159,11 @@ struct Tally {
 
 impl Tally {
     fn new(sent: u64, length: Span) -> Self {
-        let nothing = Run {
-            first: 0,
-            frames: 0,
-        };
         let losses = Losses {
             sent,
-            lost: 0,
-            at_ring: None,
             length,
-            runs: 0,
-            first_runs: Vec::new(),
-            longest: nothing,
-            last: nothing,
-            before: 0,
-            left: 0,
-            episodes: 0,
-            bunches: 0,
-            lost_in_bunches: 0,
-            lost_in_lumps: 0,
-            spacing_mean: 0.0,
-            spacing_cv: 0.0,
-            spacing_commonest: (0, 0),
             windows: vec![0; HUNDREDTHS],
-            dispersion: 0.0,
+            ..Losses::default()
         };
         let in_gap = u128::from(EPISODE_GAP.as_nanos()) * u128::from(sent)
             / u128::from(length.as_nanos().max(1));

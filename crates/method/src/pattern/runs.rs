@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Frames lost one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Run {
     /// Sequence of the first.
     pub first: u64,
