@@ -2,6 +2,7 @@
 
 use crate::host::alone;
 use crate::support;
+use crate::support::trials;
 use mpps_lab::bed::{self, Bed, BedPlan};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -40,6 +41,33 @@ fn only_the_end_of_a_long_output_is_kept() {
     bed::keep(bed).expect("keep");
     let kept = bed::open("long").expect("open");
     assert_eq!(kept.set_up_script(), script);
+    kept.lower().expect("lower");
+}
+
+/// A daemon logs without end. Each trial begins with the end of it alone.
+#[test]
+fn what_is_left_running_does_not_fill_run() {
+    if !support::can_run() || !alone("what_is_left_running_does_not_fill_run") {
+        return;
+    }
+    // It writes when it is told to, and then says that it has.
+    let script = "mkfifo /run/go /run/gone\n\
+        (cat /run/go >/dev/null; head -c 30000000 /dev/zero | tr '\\0' x; echo last words; echo >/run/gone; sleep 9999) &\n";
+    bed::keep(raise("daemon", script)).expect("keep");
+    let kept = bed::open("daemon").expect("open");
+    let mut tester = trials::tester(&kept, &support::traffic(), 1 << 16);
+    let occupied = || {
+        let file = fs::metadata("/run/mpps/daemon/dut-setup.out").expect("output");
+        file.blocks() * 512
+    };
+    fs::write("/run/go", "go\n").expect("a word");
+    fs::read("/run/gone").expect("an answer");
+    assert!(occupied() >= 30_000_000, "{}", occupied());
+    trials::run(&mut tester, 1_000.0, 50);
+    assert!(occupied() <= 256 << 10, "{}", occupied());
+    drop(tester);
+    let output = kept.set_up_script().and_then(|script| script.output);
+    assert!(output.expect("output").ends_with("xxxlast words\n"));
     kept.lower().expect("lower");
 }
 

@@ -31,7 +31,7 @@ pub use kept::{BedState, down, keep, list, open};
 pub(crate) use kernel::has_ipv6;
 pub use kernel::{connected, restore_exit};
 pub use plan::{BedPlan, Interfaces, RX_RING, RssKey};
-pub(crate) use setup::on_dut_cpus;
+pub(crate) use setup::{bound_outputs, on_dut_cpus};
 pub use setup::{check as check_set_up, check_start, run as run_set_up, run_start, shell};
 
 use crate::dut::Dut;

@@ -12,6 +12,7 @@ use mpps_linux::{cpu, file, interrupt};
 use mpps_record::SetUpScript;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
@@ -109,40 +110,30 @@ fn tail(mut file: &File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&octets).into_owned())
 }
 
-/// A file that the script writes to, of which only the end is kept.
-struct Output {
-    file: File,
-    /// Octets from its beginning that occupy nothing any more.
-    freed: u64,
+/// Bounds what programs that the scripts left running have written since.
+pub(crate) fn bound_outputs(bed: &Bed) {
+    let Some(journal) = bed
+        .journal
+        .as_ref()
+        .filter(|_| bed.plan.dut_setup.is_some())
+    else {
+        return;
+    };
+    for name in [SET_UP, START].iter().flat_map(|(_, names)| names) {
+        let open = File::options()
+            .write(true)
+            .open(journal.folder().join(name));
+        open.iter().for_each(bound);
+    }
 }
 
-impl Output {
-    fn new(journal: &Journal, name: &str) -> Result<Self, BedError> {
-        // There is one where the script ran before.
-        let _removed = std::fs::remove_file(journal.folder().join(name));
-        let file = journal.create(name)?;
-        Ok(Self { file, freed: 0 })
-    }
-
-    fn for_child(&self) -> Result<Stdio, BedError> {
-        let copy = self.file.try_clone();
-        copy.map(Stdio::from)
-            .map_err(BedError::io("open the script's output"))
-    }
-
-    /// Frees all but the end, so that an endless script does not fill /run.
-    fn bound(&mut self) {
-        let length = self.file.metadata().map_or(0, |about| about.len());
-        let excess = length.saturating_sub(KEPT);
-        if excess < self.freed + KEPT {
-            return;
-        }
-        self.freed = excess;
-        if file::free_head(&self.file, excess).is_err() {
-            // A file system without holes: the script appends, so it goes on at the beginning.
-            let _all_kept = self.file.set_len(0);
-            self.freed = 0;
-        }
+/// Frees all but the end of a file that a script writes to, so that endless output does not fill /run.
+fn bound(output: &File) {
+    let about = output.metadata();
+    let (length, occupied) = about.map_or((0, 0), |about| (about.len(), 512 * about.blocks()));
+    if occupied >= 2 * KEPT && file::free_head(output, length.saturating_sub(KEPT)).is_err() {
+        // A file system without holes: the script appends, so it goes on at the beginning.
+        let _all_kept = output.set_len(0);
     }
 }
 
@@ -241,7 +232,17 @@ fn to_its_end(
     journal: &Journal,
 ) -> Result<ExitStatus, BedError> {
     let failed = |tried: &str| BedError::io(format!("{tried} {kind} {}", script.display()));
-    let mut outputs = [Output::new(journal, stdout)?, Output::new(journal, stderr)?];
+    let create = |name: &str| {
+        // There is one where the script ran before.
+        let _removed = std::fs::remove_file(journal.folder().join(name));
+        journal.create(name)
+    };
+    let outputs = [create(stdout)?, create(stderr)?];
+    let for_child = |output: &File| {
+        let copy = output.try_clone();
+        copy.map(Stdio::from)
+            .map_err(BedError::io("open the script's output"))
+    };
     let mut command = Command::new("/bin/sh");
     if is_executable(script) {
         let path = std::path::absolute(script);
@@ -252,8 +253,8 @@ fn to_its_end(
     command
         .envs(environment(bed))
         .stdin(Stdio::null())
-        .stdout(outputs[0].for_child()?)
-        .stderr(outputs[1].for_child()?);
+        .stdout(for_child(&outputs[0])?)
+        .stderr(for_child(&outputs[1])?);
     // Ctrl-C is for us to take: we end the script and put everything back.
     let terms = Terms {
         own_group: true,
@@ -262,7 +263,7 @@ fn to_its_end(
     let mut child = spawn::start(command, netns_of(bed, Side::B)?, terms)?;
     loop {
         let ended = child.try_wait().map_err(failed("wait for"))?;
-        outputs.iter_mut().for_each(Output::bound);
+        outputs.iter().for_each(bound);
         if let Some(status) = ended {
             return Ok(status);
         }

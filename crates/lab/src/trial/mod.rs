@@ -31,6 +31,7 @@ pub use in_turns::{InTurns, TURN_NS, mean, run_in_turns, turn_at};
 pub use overload::{backs_off, run_overload};
 pub use stepped::{Passed, Stepped, run_stepped, run_stepped_watched};
 
+use crate::bed;
 use crate::clock::wait_for;
 use crate::fib::Replay;
 use crate::tester::{GoOn, Management, Tester, TesterError, until_ended, way_id};
@@ -203,6 +204,7 @@ impl Begun {
         order: Order,
         length: Span,
     ) -> Result<Self, TesterError> {
+        bed::bound_outputs(tester.bed);
         let exchange = exchange::read(tester.bed)?;
         let (id, canary_id) = tester.next_ids();
         arm(tester, id, canary_id, order.slots)?;
