@@ -3,13 +3,17 @@
 use crate::host::{Host, alone};
 use crate::support;
 use mpps_lab::bed::{self, Bed, BedPlan};
+use mpps_lab::clock::wait_for;
 use mpps_lab::recover::{Recovery, recover};
+use mpps_linux::links;
 use mpps_linux::netns::NetNs;
 use mpps_linux::setting::Setting;
 use std::fs::{self, Permissions};
+use std::io::Read as _;
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The user `nobody`.
 const NOBODY: u32 = 65_534;
@@ -36,6 +40,55 @@ fn set_mode(path: &str, mode: u32) {
 
 fn netns(name: &str) -> String {
     format!("{{\"entry\":\"net_ns\",\"name\":\"{name}\"}}\n")
+}
+
+/// Any user may open a namespace by its name. It outlives its bed then, but nothing that leads out of it does.
+#[test]
+fn a_held_namespace_does_not_keep_its_bed() {
+    if !support::can_run() || !alone("a_held_namespace_does_not_keep_its_bed") {
+        return;
+    }
+    let plan = BedPlan {
+        name: Some("held".to_owned()),
+        ..support::plan()
+    };
+    let raise = || Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));
+    let before = Host::now();
+    let bed = raise();
+    let script = "exec 3</run/netns/mpps-held-dut && echo held && read end";
+    let mut holder = Command::new("sh")
+        .args(["-c", script])
+        .uid(NOBODY)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("sh");
+    let mut said = [0; 5];
+    let stdout = holder.stdout.as_mut().expect("a pipe");
+    stdout
+        .read_exact(&mut said)
+        .expect("it holds the namespace");
+    let held = NetNs::open("mpps-held-dut").expect("namespace");
+    let names = || {
+        let links = held.run(links::list).expect("namespace").expect("links");
+        links.into_iter().map(|link| link.name).collect::<Vec<_>>()
+    };
+    assert!(names().len() > 1, "{:?}", names());
+    bed.lower().expect("lower");
+    assert_eq!(NetNs::list().expect("names"), [""; 0]);
+    assert_eq!(
+        holder.try_wait().expect("state"),
+        None,
+        "it is no process of the bed's"
+    );
+    // The kernel takes the namespaces of the other ends down some time later, and their ports with them.
+    let alone = wait_for(10_000_000_000, 1_000_000, || Ok::<_, ()>(names() == ["lo"]));
+    assert_eq!(alone, Ok(true), "{:?}", names());
+    // The name is free.
+    raise().lower().expect("lower");
+    drop(holder.stdin.take());
+    holder.wait().expect("it ends");
+    assert_eq!(Host::now(), before);
 }
 
 /// Whatever lies in our folders, what is a dead run's goes, and the rest stays.
