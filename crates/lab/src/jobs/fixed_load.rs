@@ -12,6 +12,7 @@ use crate::search::saturation::{FIRST_BURST, SENDER_MAX};
 use crate::search::simulated::SimulatedPair;
 use crate::tester::{PortKind, ReceiverPlace, TesterError};
 use crate::traffic::Traffic;
+use crate::trial;
 use mpps_method::{FrameSpec, Offer, Rate, Span, Trial};
 use mpps_record::doubts::WORK_ELSEWHERE;
 use mpps_record::{LoadLine, LoadTrial, Other};
@@ -137,8 +138,12 @@ fn offer(
         .map(|_| repeat(measurer, load, offer, Phase::Wire, observed));
     let through_wire = through_wire.transpose()?;
     drop(wire);
+    let run = match load {
+        Load::At(_) => trial::run,
+        Load::Max => trial::run_overload,
+    };
     let program = match &through_wire {
-        Some(_) => measurer.exit_program([rate; 2], None)?,
+        Some(_) => measurer.exit_program([rate; 2], None, run)?,
         None => None,
     };
     let around = measurer.surroundings();

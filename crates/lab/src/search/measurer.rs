@@ -1,7 +1,7 @@
 //! Who runs trials (RFC 9971's Measurer): the tester on a bed, or a simulated pair in its place. A search and
 //! its doubts know no more of either than this.
 
-use super::exit_program::{self, ExitProgram};
+use super::exit_program::{self, ExitProgram, RunTrial};
 use super::{JobError, Judged, Phase, Trials, link};
 use crate::bed::Front;
 use crate::dut::Cable;
@@ -44,7 +44,8 @@ pub trait Measurer {
         Ok(None)
     }
 
-    /// The receiver's program at the exit, where there is one, timed at these overloads as [`exit_program::measure`] does.
+    /// The receiver's program at the exit, where there is one, timed at these loads through router and wire, in trials that
+    /// `run` runs. With a `distance_ns` those at that CPU distance count.
     ///
     /// # Errors
     /// The tester failed.
@@ -52,6 +53,7 @@ pub trait Measurer {
         &mut self,
         _loads: [Rate; 2],
         _distance_ns: Option<f64>,
+        _run: RunTrial,
     ) -> Result<Option<ExitProgram>, TesterError> {
         Ok(None)
     }
@@ -184,8 +186,9 @@ impl Measurer for Tester<'_> {
         &mut self,
         loads: [Rate; 2],
         distance_ns: Option<f64>,
+        run: RunTrial,
     ) -> Result<Option<ExitProgram>, TesterError> {
-        exit_program::measure(self, loads, distance_ns, trial::run_overload)
+        exit_program::measure(self, loads, distance_ns, run)
     }
 
     fn rules(&self, offer: &Offer) -> Rules {

@@ -415,7 +415,7 @@ pub fn time_exit(measurer: &mut dyn Measurer, found: Saturated) -> Result<Satura
     let exit_program = match found.at_overload().zip(carried) {
         Some((maximum, carried)) => {
             let loads = [maximum.forwarding.middle, carried.fps()].map(little_more);
-            measurer.exit_program(loads, maximum.distance_ns)?
+            measurer.exit_program(loads, maximum.distance_ns, trial::run_overload)?
         }
         None => None,
     };
