@@ -131,10 +131,13 @@ fn measure_size(
     frames: &FrameSpec,
     trials: &mut Trials<'_>,
 ) -> Result<Vec<Finding>, JobError> {
-    after_overload(on, plan, frames, trials, |at| {
-        let saturated = saturation::time_exit(at.measurer, at.saturated)?;
-        find(at.measurer, plan, saturated, at.deadline, at.trials)
-    })
+    after_overload(on, plan, frames, trials, |at| find_with_cost(plan, at))
+}
+
+/// Completes the parts of a frame's cost, then searches.
+fn find_with_cost(plan: &ThroughputPlan, at: Overloaded<'_, '_>) -> Result<Vec<Finding>, JobError> {
+    let saturated = saturation::time_exit(at.measurer, at.saturated)?;
+    find(at.measurer, plan, saturated, at.deadline, at.trials)
 }
 
 /// What a size is measured with once overload is known.
@@ -297,8 +300,12 @@ fn start(saturated: &Saturated) -> Option<Rate> {
 mod tests {
     use super::*;
     use crate::jobs::{Observer, Report};
+    use crate::search::exit_program::{ExitProgram, RunTrial};
+    use crate::search::measurer::Surroundings;
     use mpps_method::interval::Interval;
-    use mpps_method::{Accept, Resolution};
+    use mpps_method::saturation::FrameCost;
+    use mpps_method::simulate::Properties;
+    use mpps_method::{Accept, Offer, Resolution, Rules, Trial};
     use std::io;
 
     #[derive(Default)]
@@ -326,10 +333,9 @@ mod tests {
         }
     }
 
-    /// Four sizes, of which each ends so; a trial before each end.
-    fn measured(mut ends: Vec<Result<(), JobError>>) -> (Option<JobError>, Seen) {
-        let plan = ThroughputPlan {
-            sizes: FrameSpec::parse_list("64,128,256,512").expect("sizes"),
+    fn plan(sizes: &str) -> ThroughputPlan {
+        ThroughputPlan {
+            sizes: FrameSpec::parse_list(sizes).expect("sizes"),
             traffic: Traffic::default(),
             port: None,
             search: SearchPlan::Bisection {
@@ -344,15 +350,84 @@ mod tests {
             link: Link::NOTIONAL,
             budget: None,
             receiver: None,
-        };
+        }
+    }
+
+    /// Four sizes, of which each ends so; a trial before each end.
+    fn measured(mut ends: Vec<Result<(), JobError>>) -> (Option<JobError>, Seen) {
+        let plan = plan("64,128,256,512");
         let mut seen = Seen::default();
         let (error, _) = each_size(&plan, false, &mut seen, |frames, trials| {
-            let offer = mpps_method::Offer::new(plan.minimum, Span::from_millis(100));
+            let offer = Offer::new(plan.minimum, Span::from_millis(100));
             let (rules, trial) = Default::default();
             trials.judged(Phase::Search, frames, offer, &rules, trial)?;
             ends.remove(0).map(|()| Vec::new())
         });
         (error, seen)
+    }
+
+    /// A simulated pair that has a program at the exit.
+    struct WithExit(SimulatedPair);
+
+    impl Measurer for WithExit {
+        fn frames(&self) -> &FrameSpec {
+            self.0.frames()
+        }
+
+        fn trial(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
+            self.0.trial(offer)
+        }
+
+        fn burst(&mut self, frames: u64) -> Result<Trial, TesterError> {
+            self.0.burst(frames)
+        }
+
+        fn exit_program(
+            &mut self,
+            loads: [Rate; 2],
+            _distance_ns: Option<f64>,
+            _run: RunTrial,
+        ) -> Result<Option<ExitProgram>, TesterError> {
+            Ok(Some(ExitProgram {
+                router_ns: loads[0].fps(),
+                more_ns: Interval::from_value(30.0),
+            }))
+        }
+
+        fn rules(&self, offer: &Offer) -> Rules {
+            self.0.rules(offer)
+        }
+
+        fn surroundings(&self) -> Surroundings {
+            self.0.surroundings()
+        }
+    }
+
+    #[test]
+    fn the_exit_program_is_timed_before_the_search() {
+        let plan = plan("64");
+        let router = Properties::ideal(Rate::from_fps(1e6));
+        let cost = FrameCost {
+            bed_ns: Interval::from_value(430.0),
+            ..FrameCost::default()
+        };
+        let mut seen = Seen::default();
+        let at = Overloaded {
+            measurer: &mut WithExit(SimulatedPair::new(plan.sizes[0].clone(), router)),
+            saturated: Saturated {
+                cost: Some(cost),
+                wire_carries: Some(Rate::from_fps(2e6)),
+                ..saturation::simulate(&router)
+            },
+            deadline: Deadline::NEVER,
+            trials: &mut Trials::new(&mut seen),
+        };
+        let found = find_with_cost(&plan, at).expect("a rate");
+        let saturated = &found[0].saturated;
+        let program = saturated.exit_program.expect("timed");
+        assert_eq!(program.router_ns, 1.1e6, "at little more than it forwards");
+        let bed_ns = saturated.cost.map(|cost| cost.bed_ns.middle);
+        assert_eq!(bed_ns, Some(400.0));
     }
 
     fn stopped() -> JobError {
