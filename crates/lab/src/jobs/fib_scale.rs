@@ -13,6 +13,7 @@
 //! and few destinations is no measurement of the table: every point says both, as counted and as drawn.
 
 mod at_load;
+mod distances;
 
 pub use at_load::AT_LOAD_TIME;
 
@@ -32,6 +33,7 @@ use crate::search::saturation::{self, Saturated};
 use crate::tester::Tester;
 use crate::trial;
 use at_load::Loads;
+use distances::Distances;
 use mpps_method::destinations::Draw;
 use mpps_method::{FrameSpec, Rate, Span};
 use mpps_record::PointLine;
@@ -198,6 +200,7 @@ pub(super) struct Scale<'a> {
     plan: &'a ScalePlan,
     there: Option<(usize, Loaded, Table)>,
     loads: Loads,
+    distances: Distances,
 }
 
 impl<'a> Scale<'a> {
@@ -208,6 +211,7 @@ impl<'a> Scale<'a> {
             plan,
             there: None,
             loads: Loads::default(),
+            distances: Distances::default(),
         }
     }
 
@@ -286,6 +290,9 @@ impl<'a> Scale<'a> {
         if let Some(load) = self.loads.of(frames, &saturated) {
             at_load::measure(&mut tester, load, line, trials)?;
         }
+        let overload_ns = saturated.at_overload().and_then(|found| found.distance_ns);
+        let apart = self.distances.doubt(line, overload_ns);
+        line.doubts.extend(line::doubts(apart.as_slice()));
         if self.plan.search {
             tester.warm_up = plan.warm_up;
             // A search's budget is for overload and search.
