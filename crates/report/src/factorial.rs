@@ -6,6 +6,7 @@ mod grid;
 pub use grid::{Grid, grids, of_cell};
 
 use crate::number;
+use crate::state;
 use mpps_record::{ComparisonLine, Factors, Finding, Interval, Run, ToldBy, TrialLine};
 use serde_json::{Value, json};
 
@@ -177,36 +178,54 @@ struct Rounds {
     rates: Vec<Vec<Option<f64>>>,
     /// Rounds in which some router was not overloaded, and none was disturbed.
     idle: usize,
+    /// Rounds left out because the machine changed its state in them.
+    moved: usize,
 }
 
 impl Rounds {
     fn new(line: &ComparisonLine, run: &Run) -> Self {
         let trial = |number: &u32| run.trials.iter().find(|trial| trial.trial == *number);
-        let fps = |trial: &TrialLine| trial.forwarded_undisturbed_fps.filter(|fps| *fps > 0.0);
-        // A router that took all that was sent could do more.
-        let is_overload = |trial: &TrialLine, fps: f64| {
-            trial.lost_share() > 1.0 - OVERLOADED || fps <= OVERLOADED * trial.reached_fps()
-        };
         let turns = || line.variants.iter().map(|variant| &variant.overload_trials);
         let count = turns().map(Vec::len).max().unwrap_or(0);
-        let (mut rates, mut idle) = (Vec::new(), 0);
-        for round in 0..count {
-            let trials = turns().map(|turns| {
-                let trial = trial(turns.get(round)?)?;
-                Some((trial, fps(trial)?))
-            });
-            let trials: Vec<Option<(&TrialLine, f64)>> = trials.collect();
-            let rate = |one: &Option<(&TrialLine, f64)>| {
-                let (trial, fps) = (*one)?;
-                is_overload(trial, fps).then(|| fps.ln())
-            };
-            let of_round: Vec<Option<f64>> = trials.iter().map(rate).collect();
-            let is_undisturbed = trials.iter().all(Option::is_some);
-            idle += usize::from(is_undisturbed && of_round.iter().any(Option::is_none));
-            rates.push(of_round);
+        let round = |at: usize| turns().map(|turns| trial(turns.get(at)?)).collect();
+        let mut all: Vec<Vec<Option<&TrialLine>>> = (0..count).map(round).collect();
+        let is_steady = |round: &Vec<Option<&TrialLine>>| {
+            let trials = round.iter().flatten();
+            let states = trials.map(|trial| state::of_trial(trial, |ns| ns.median));
+            state::check("rate", states).is_ok()
+        };
+        // By the rule of pairs: where more than half have moved, variants move alike, and all count.
+        if 2 * all.iter().filter(|round| is_steady(round)).count() >= count {
+            all.retain(is_steady);
         }
-        Self { rates, idle }
+        let rates: Vec<Vec<Option<f64>>> = all.iter().map(|round| log_rates(round)).collect();
+        let is_undisturbed =
+            |round: &[Option<&TrialLine>]| round.iter().all(|one| one.and_then(fps).is_some());
+        let rounds = all.iter().zip(&rates);
+        let idle = rounds.filter(|(round, rates)| is_undisturbed(round) && rates.contains(&None));
+        Self {
+            idle: idle.count(),
+            moved: count - all.len(),
+            rates,
+        }
     }
+}
+
+/// What it forwarded in undisturbed windows.
+fn fps(trial: &TrialLine) -> Option<f64> {
+    trial.forwarded_undisturbed_fps.filter(|fps| *fps > 0.0)
+}
+
+/// Of each trial of a round. A router that took all that was sent could do more, so it has none.
+fn log_rates(round: &[Option<&TrialLine>]) -> Vec<Option<f64>> {
+    let is_overload = |trial: &TrialLine, fps: f64| {
+        trial.lost_share() > 1.0 - OVERLOADED || fps <= OVERLOADED * trial.reached_fps()
+    };
+    let rate = |trial: &Option<&TrialLine>| {
+        let (trial, fps) = ((*trial)?, trial.and_then(fps)?);
+        is_overload(trial, fps).then(|| fps.ln())
+    };
+    round.iter().map(rate).collect()
 }
 
 /// A contrast. Variants take turns within a round, so a sum of their logarithms whose weights add up to 0 has no drift.
@@ -260,11 +279,14 @@ fn contrast<'a>(
 
 /// Why there is no interval of so many rounds, where it needs so many.
 fn lacking(rounds: &Rounds, (found, needs): (usize, usize)) -> String {
-    let (all, idle) = (rounds.rates.len(), rounds.idle);
-    let disturbed = all.saturating_sub(found + idle);
+    let Rounds { rates, idle, moved } = rounds;
+    let (all, disturbed) = (
+        rates.len() + moved,
+        rates.len().saturating_sub(found + idle),
+    );
     format!(
-        "only {found} of {all} rounds count, and an interval needs {needs}: {disturbed} were disturbed, and in {idle} a \
-         router was not overloaded; give a longer --budget"
+        "only {found} of {all} rounds count, and an interval needs {needs}: {disturbed} were disturbed, in {moved} the \
+         machine changed its state, and in {idle} a router was not overloaded; give a longer --budget"
     )
 }
 

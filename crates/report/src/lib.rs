@@ -45,6 +45,7 @@ mod section;
 pub mod sentence;
 mod source;
 pub mod stage;
+mod state;
 mod suite;
 mod sweep;
 pub mod table;

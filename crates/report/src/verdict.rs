@@ -10,10 +10,8 @@ use crate::cell::MeasuredCell;
 use crate::factorial::interaction;
 use crate::number;
 use crate::stage::is_beds;
-use mpps_record::{
-    Check, Difference, Finding, Interval, Looked, Run, Statement, SweepPoint, TrialLine,
-    is_same_distance, is_same_speed,
-};
+use crate::state;
+use mpps_record::{Check, Difference, Finding, Interval, Looked, Run, Statement, SweepPoint};
 use std::fmt;
 
 /// What can be said of a claim.
@@ -53,19 +51,20 @@ pub struct Number {
     pub name: Option<String>,
     /// The number.
     pub value: Interval<f64>,
-    /// The same without the bed's part of a frame's cost, where that is known.
-    pub alone: Option<Alone>,
+    /// The same without the bed's part of a frame's cost, where that is known; or why it cannot be.
+    pub alone: Result<Option<Alone>, String>,
 }
 
 impl Number {
     fn new(name: Option<String>, value: Interval<f64>) -> Self {
-        let alone = None;
+        let alone = Ok(None);
         Self { name, value, alone }
     }
 
     /// The number, and the same without the bed's part.
     fn each(&self) -> impl Iterator<Item = Interval<f64>> {
-        std::iter::once(self.value).chain(self.alone.map(|alone| alone.value))
+        let alone = self.alone.iter().flatten();
+        std::iter::once(self.value).chain(alone.map(|alone| alone.value))
     }
 
     /// From the lowest to the highest of these: what a router with another share of cost aside would show lies between.
@@ -226,7 +225,10 @@ fn decide(check: &Check, numbers: &[Number]) -> (Verdict, Option<String>) {
     let outside = |of: Interval<f64>| of.high < least || of.low > most;
     let is_clear = |of: Interval<f64>| inside(of) || outside(of);
     let all = |is: &dyn Fn(Interval<f64>) -> bool| numbers.iter().all(|one| is(one.whole()));
-    let why = if all(&inside) {
+    let unknown = numbers.iter().find_map(|one| one.alone.as_ref().err());
+    let why = if let Some(why) = unknown {
+        why
+    } else if all(&inside) {
         return (Verdict::Holds, None);
     } else if all(&outside) {
         return (Verdict::DoesNotHold, None);
@@ -267,9 +269,15 @@ fn rate_changes(run: &Run, check: &Check, all: &[MeasuredCell<'_>]) -> Result<Ve
         };
         let found = variant.and_then(|variant| variant.difference.as_ref());
         let value = change(found.ok_or("nothing was compared")?)?;
-        let alone = Alone::of_change(value, check.bed_of.as_deref(), &line.frame, all)?;
+        let first = line.variants.first();
+        let trials = first.map_or(&[][..], |first| &first.overload_trials);
+        let of = (line.frame.as_str(), state::of_trials(run, trials));
         let name = several.then(|| number::frame(&line.frame));
-        Ok(Number { name, value, alone })
+        Ok(Number {
+            name,
+            value,
+            alone: Alone::of_change(value, check.bed_of.as_deref(), of, all),
+        })
     });
     some(each, "the run has no comparison")
 }
@@ -302,8 +310,15 @@ fn setting_change(
         Some([from, to]) => format!("{id} `{to}` against `{from}`"),
         None => name,
     });
-    let alone = Alone::of_change(value, check.bed_of.as_deref(), &line.frame, cells)?;
-    Ok(vec![Number { name, value, alone }])
+    let of = (
+        line.frame.as_str(),
+        state::of_trials(run, &effect.from_trials),
+    );
+    Ok(vec![Number {
+        name,
+        value,
+        alone: Alone::of_change(value, check.bed_of.as_deref(), of, cells),
+    }])
 }
 
 /// A change from the second level to the first, as a share.
@@ -348,28 +363,6 @@ fn some(
     }
 }
 
-/// Refuses what was measured in different states of the machine: CPU distance and fixed work, ns, where they were timed.
-/// They change the rate or the cost, so the number is not the claim's alone. Returns by what factor the work differs still.
-fn check_states(
-    of: &str,
-    states: impl Iterator<Item = (Option<f64>, Option<f64>)>,
-) -> Result<f64, String> {
-    let (distances, works): (Vec<_>, Vec<_>) = states.unzip();
-    let ends = |all: &[Option<f64>]| {
-        let timed = || all.iter().flatten().copied();
-        timed().reduce(f64::min).zip(timed().reduce(f64::max))
-    };
-    match (ends(&distances), ends(&works)) {
-        (Some((near, far)), _) if !is_same_distance(near, far) => Err(format!(
-            "the CPUs were {near:.0} to {far:.0} ns apart, which changes the {of} too"
-        )),
-        (_, Some((fast, slow))) if !is_same_speed(fast, slow) => Err(format!(
-            "fixed work took the router's CPU {fast:.0} to {slow:.0} ns, which changes the {of} too"
-        )),
-        (_, works) => Ok(works.map_or(1.0, |(fast, slow)| slow / fast)),
-    }
-}
-
 /// The points of a sweep at the least and at the greatest place of its axis.
 struct Ends<'a> {
     first: &'a SweepPoint,
@@ -393,8 +386,8 @@ impl<'a> Ends<'a> {
         if first.value >= last.value {
             return Err("the sweep has one place only".to_owned());
         }
-        let states = [first, last].map(|point| (distance(run, point), point.load.work_ns));
-        let slower = check_states("cost", states.into_iter())?;
+        let states = [first, last].map(|point| (point.load.cpu_distance_ns, point.load.work_ns));
+        let slower = state::check("cost", states)?;
         let drift = (1.0 + sweep.drift_ratio.unwrap_or(0.0).abs()) * slower;
         Ok(Self { first, last, drift })
     }
@@ -417,16 +410,6 @@ impl<'a> Ends<'a> {
             high: last.high / first.low * self.drift,
         })
     }
-}
-
-/// The median round trip of a cache line between the CPUs around the trials of a point.
-fn distance(run: &Run, point: &SweepPoint) -> Option<f64> {
-    let is_its = |trial: &&TrialLine| point.load.trials.contains(&trial.trial);
-    let trials = run.trials.iter().filter(is_its);
-    let both = trials.flat_map(|trial| [trial.exchange_before_ns, trial.exchange_after_ns]);
-    let mut all: Vec<u64> = both.flatten().collect();
-    all.sort_unstable();
-    all.get(all.len() / 2).map(|ns| *ns as f64)
 }
 
 /// Of all stages of the router but one: a stage wholly out of bounds, else one that reaches across, else that which moved
@@ -507,16 +490,16 @@ fn in_words(check: &Check, number: &Number) -> String {
         true => String::new(),
         false => format!(" ({low} to {high})"),
     };
-    let aside = match (number.alone, &check.bed_of) {
-        (Some(Alone { share, value: of }), _) => {
+    let aside = match (&number.alone, &check.bed_of) {
+        (Ok(Some(Alone { share, value: of })), _) => {
             let [low, median, high] = [of.low, of.median, of.high].map(|end| value(&check.of, end));
             let share = share.median * 100.0;
             format!(
                 ", or {median} ({low} to {high}) without the bed's {share:.0} % of a frame's cost"
             )
         }
-        (None, Some(cell)) => format!(", and cell {cell} does not tell the bed's share"),
-        (None, None) => String::new(),
+        (Ok(None), Some(cell)) => format!(", and cell {cell} does not tell the bed's share"),
+        (Ok(None), None) | (Err(_), _) => String::new(),
     };
     format!("{name}{median}{what}{ends}{aside}")
 }

@@ -128,7 +128,7 @@ fn claim_json(judged: &Judged<'_>) -> Value {
     let numbers = judged.tested.iter().flat_map(|tested| &tested.numbers);
     let numbers = numbers.map(|one| {
         let mut number = json!({ "frame": one.name, "value": one.value });
-        if let Some(alone) = one.alone {
+        if let Ok(Some(alone)) = &one.alone {
             number["without_bed"] = json!({ "bed_share": alone.share, "value": alone.value });
         }
         number

@@ -42,6 +42,26 @@ fn run(variants: &[(&str, f64)], rounds: u32) -> Run {
     run
 }
 
+/// Two changes that multiply, in so many rounds. In the first of them the machine slows down before the last variant.
+fn moved(rounds: u32, moved: usize) -> Run {
+    let mut run = two_changes([1e6, 0.9e6, 0.8e6, 0.72e6], rounds);
+    let last = run.comparisons[0].variants[3].overload_trials.clone();
+    for trial in &mut run.trials {
+        let place = last.iter().position(|number| *number == trial.trial);
+        let is_slow = place.is_some_and(|place| place < moved);
+        let ns = if is_slow { 300 } else { 150 };
+        trial.work_ns = Some(Interval {
+            low: ns,
+            median: ns,
+            high: ns,
+        });
+        if is_slow {
+            trial.forwarded_undisturbed_fps = trial.forwarded_undisturbed_fps.map(|fps| fps / 2.0);
+        }
+    }
+    run
+}
+
 /// Neither change, each alone, and both.
 fn two_changes(rates: [f64; 4], rounds: u32) -> Run {
     let names = ["off", "a", "b", "both"];
@@ -122,6 +142,17 @@ fn a_planted_interaction_is_found() {
         "64 B, a and b together: -20.0 % frames/s (-20.0 to -20.0 %, 11 rounds) against what the two alone predict: an interaction",
     ];
     assert_eq!(sentences(&run), wanted);
+}
+
+/// Else the slow times of one variant would be an interaction.
+#[test]
+fn a_round_in_two_states_does_not_count() {
+    let found = |of_moved: usize| of_first(&moved(20, of_moved)).expect("enough rounds");
+    let steady = found(9);
+    assert!(steady.low > -1e-9 && steady.high < 1e-9, "{steady:?}");
+    // Where most have moved, all count.
+    let all = found(11);
+    assert!(all.median < -0.4, "{all:?}");
 }
 
 #[test]
@@ -329,18 +360,20 @@ fn three_levels_have_a_contrast_each() {
 #[test]
 fn too_few_rounds_and_other_comparisons_say_so() {
     let few = of_first(&two_changes([1.0; 4], 5)).expect_err("5 rounds");
-    let why = |found: u32, all: u32, [disturbed, idle]: [u32; 2]| {
+    let why = |found: u32, all: u32, [disturbed, moved, idle]: [u32; 3]| {
         format!(
-            "only {found} of {all} rounds count, and an interval needs 7: {disturbed} were disturbed, and in {idle} a router \
-             was not overloaded; give a longer --budget"
+            "only {found} of {all} rounds count, and an interval needs 7: {disturbed} were disturbed, in {moved} the machine \
+             changed its state, and in {idle} a router was not overloaded; give a longer --budget"
         )
     };
-    assert_eq!(few, why(5, 5, [0, 0]));
+    assert_eq!(few, why(5, 5, [0; 3]));
     let mut idle = two_changes([1.0; 4], 8);
     idle.trials[0].directions = vec![sent(1_000.0)];
     idle.trials[5].forwarded_undisturbed_fps = None;
     let few = of_first(&idle).expect_err("a router was not overloaded, another one disturbed");
-    assert_eq!(few, why(6, 8, [1, 1]));
+    assert_eq!(few, why(6, 8, [1, 0, 1]));
+    let few = of_first(&moved(8, 3)).expect_err("rounds in two states");
+    assert_eq!(few, why(5, 8, [0, 3, 0]));
     let mut capped = two_changes([1.0; 4], 12);
     capped.comparisons[0].variants[3].difference = Some(Difference {
         told_by: ToldBy::Cost,
@@ -354,7 +387,7 @@ fn too_few_rounds_and_other_comparisons_say_so() {
     let told = sentences(&two_changes([1.0; 4], 6));
     let wanted = format!(
         "64 B: it is not known whether changes interact, because {}",
-        why(6, 6, [0, 0])
+        why(6, 6, [0; 3])
     );
     assert_eq!(told, [wanted]);
     let mut three = two_changes([1.0; 4], 6);

@@ -2,6 +2,7 @@
 //! it makes each change smaller.
 
 use crate::cell::MeasuredCell;
+use crate::state::{self, State};
 use mpps_record::{FrameCost, Interval};
 
 /// A number without the bed's part.
@@ -15,23 +16,27 @@ pub struct Alone {
 
 impl Alone {
     /// Of a change of frames/s, as a share of the first level's, by the costs that a cell of the campaign has of this size.
-    /// `Ok(None)`: it has none.
+    /// The first level was measured in this state of the machine. `Ok(None)`: the cell has none.
     ///
     /// # Errors
-    /// The change is greater than all of the router's part.
+    /// The costs are of another state, or the change is greater than all of the router's part.
     pub fn of_change(
         change: Interval<f64>,
         cell: Option<&str>,
-        frame: &str,
+        (frame, at): (&str, State),
         all: &[MeasuredCell<'_>],
     ) -> Result<Option<Self>, String> {
         let cell = all.iter().find(|one| Some(&*one.line.cell) == cell);
         let run = cell.and_then(|cell| cell.run.filter(|_| cell.failure().is_none()));
         let mut results = run.iter().flat_map(|run| &run.results);
         let result = results.find(|line| line.frame == frame);
-        let Some(share) = result.and_then(|line| line.overload.cost.map(share)) else {
+        let overload = result.map(|line| &line.overload);
+        let Some((overload, cost)) = overload.and_then(|of| Some((of, of.cost?))) else {
             return Ok(None);
         };
+        let (_, distance_ns, work_ns) = overload.at_overload();
+        state::check("bed's share", [at, (distance_ns, work_ns)])?;
+        let share = share(cost);
         let without = |change: f64, share: f64| {
             let left = 1.0 / (1.0 + change) - share;
             (left > 0.0).then(|| (1.0 - share) / left - 1.0)

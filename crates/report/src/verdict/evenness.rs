@@ -1,9 +1,10 @@
 //! Whether frame sizes are forwarded at one rate.
 
+use super::Number;
 use super::bed::{Alone, share};
-use super::{Number, check_states};
 use crate::headline::is_bound;
 use crate::row::Row;
+use crate::state;
 use mpps_record::{FrameCost, Interval, ResultLine};
 
 /// The smallest rate by the greatest; each end takes what is least and most favourable of all intervals.
@@ -25,7 +26,7 @@ pub fn of_rates(results: &[ResultLine]) -> Result<Number, String> {
         let (_, distance_ns, work_ns) = row.overload.at_overload();
         (distance_ns, work_ns)
     });
-    let slower = check_states("rate", states)?;
+    let slower = state::check("rate", states)?;
     let costs = rows.iter().filter_map(|row| row.overload.cost);
     let costs: Vec<FrameCost> = costs.collect();
     let alone = (costs.len() == rows.len()).then(|| {
@@ -46,7 +47,7 @@ pub fn of_rates(results: &[ResultLine]) -> Result<Number, String> {
     Ok(Number {
         name: None,
         value: least_by_most(&rates, slower),
-        alone,
+        alone: Ok(alone),
     })
 }
 

@@ -3,7 +3,8 @@
 use super::{Number, some};
 use crate::number;
 use crate::sentence::{OVERLOADED, spread};
-use mpps_record::{Interval, OverloadLine, Run, TrialLine, is_same_distance, is_same_speed};
+use crate::state;
+use mpps_record::{Interval, OverloadLine, Run};
 
 /// Seconds without a disturbance that a share needs.
 const SECONDS_MIN: usize = 3;
@@ -37,21 +38,16 @@ fn share(line: &OverloadLine, run: &Run) -> Result<Interval<f64>, String> {
     }
     let mut trials = run.trials.iter();
     let trial = trials.find(|trial| Some(trial.trial) == line.trial);
-    if trial.is_some_and(changed_state) {
-        return Err("the state of the machine changed during the overload".to_owned());
+    if let Some(trial) = trial {
+        let readings: [fn(Interval<u64>) -> u64; 2] = [|ns| ns.low, |ns| ns.high];
+        state::check(
+            "rate",
+            readings.map(|reading| state::of_trial(trial, reading)),
+        )?;
     }
     Ok(Interval {
         low: least / before.max(after),
         median: mean / f64::midpoint(before, after),
         high: most / before.min(after),
     })
-}
-
-/// Whether readings of the machine's state lie apart: some seconds were slower for that alone.
-fn changed_state(trial: &TrialLine) -> bool {
-    let ends = |of: Interval<u64>| (of.low as f64, of.high as f64);
-    let trip = trial.round_trip_ns.map(ends);
-    let work = trial.work_ns.map(ends);
-    trip.is_some_and(|(low, high)| !is_same_distance(low, high))
-        || work.is_some_and(|(low, high)| !is_same_speed(low, high))
 }

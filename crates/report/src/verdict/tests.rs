@@ -2,7 +2,7 @@ use super::*;
 use mpps_record::{
     CellLine, ComparisonLine, EffectsLine, EndLine, ForwardingLimit, Overload, OverloadLine,
     OverloadSecond, PartCost, PointLine, ProfileLine, ProfiledLoad, ResultLine, Routes,
-    SettingEffect, SweepLine, ToldBy, Variant, read,
+    SettingEffect, SweepLine, ToldBy, TrialLine, Variant,
 };
 
 mod whole;
@@ -405,15 +405,8 @@ fn ends_of_a_sweep_in_two_states_tell_nothing() {
         Verdict::Holds,
         "measured again"
     );
-    let golden = include_bytes!("../../../record/tests/golden/run.jsonl");
-    let golden = read(&golden[..]).expect("from memory");
-    for (trial, ns) in [(64, 60), (1518, 320)] {
-        run.trials.push(TrialLine {
-            trial,
-            exchange_before_ns: Some(ns),
-            exchange_after_ns: Some(ns),
-            ..golden.runs[0].trials[0].clone()
-        });
+    for (point, ns) in run.sweeps[0].points.iter_mut().zip([60.0, 320.0]) {
+        point.load.cpu_distance_ns = Some(ns);
     }
     let (verdict, why) = judge(&line, Some(&run));
     assert_eq!(verdict, Verdict::CannotTell);
@@ -588,7 +581,7 @@ fn overload_is_held_against_both_maxima() {
     }
     let (verdict, said) = at(&[700_000; 3], 0.0, Some(900_000), Some((196, 250)));
     assert!(
-        verdict == Verdict::CannotTell && said.contains("state of the machine changed"),
+        verdict == Verdict::CannotTell && said.contains("took the router's CPU 196 to 250 ns"),
         "{said}"
     );
     let (verdict, said) = of(&[700_000; 3], 0.0, Some(2_900_000));
