@@ -306,6 +306,38 @@ fn a_claim_says_what_is_looked_at() {
 }
 
 #[test]
+fn a_bed_of_other_frames_tells_no_share() {
+    let scratch = Scratch::new("campaign-share");
+    let plan = |frame: u32, flows: u32| {
+        format!(
+            "[[cell]]\nid = \"a\"\ntitle = \"t\"\nflags = \"--frame {frame} --flows {flows}\"\n\
+             [[cell]]\nid = \"b\"\ntitle = \"t\"\nverb = \"compare\"\nflags = \"--frame 64 --flows 32\"\n\
+             variants = [{{ name = \"x\" }}, {{ name = \"y\", flags = \"-6\" }}]\n\
+             claim = {{ id = \"c\", statement = \"s\", published = \"p\", of = \"rate_change\", most = 1, bed_of = \"a\" }}"
+        )
+    };
+    for (frame, flows, said) in [
+        (
+            64,
+            8,
+            "it sends 8 flows of IPv4 one way, and this cell 32 flows of IPv4 one way: name one that sends the same",
+        ),
+        (128, 32, "it does not measure 64: add that frame size to it"),
+    ] {
+        let line = refusal(&scratch, &plan(frame, flows));
+        assert!(line.starts_with(":14:"), "{line}");
+        assert!(line.ends_with(&format!("bed_of = \"a\": {said}")), "{line}");
+    }
+    let alike = scratch.path("alike.toml");
+    let text = format!(
+        "name = \"p\"\ntitle = \"t\"\nverb = \"throughput\"\n{}\n",
+        plan(64, 32)
+    );
+    fs::write(&alike, text).expect("a plan");
+    assert_eq!(campaign(&alike, "--dry-run").code, Some(0));
+}
+
+#[test]
 fn a_dry_run_shows_each_command_and_no_more() {
     let ended = run(&mut mpps(&[
         "campaign",

@@ -2,11 +2,12 @@
 
 use crate::plan::{BedChoice, DestinationPlan, Planned};
 use crate::record::Job;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::routes::Origin;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
 use mpps_method::{FrameSpec, Span};
+use mpps_report::number::plural;
 use std::fs::File;
 
 /// Overload of a frame size without a search, about.
@@ -49,6 +50,42 @@ impl CellBed {
         }
         self.dut_cpus = Some(cpus);
         self
+    }
+
+    /// Refuses to tell the bed's share of a frame's cost for a bed whose frames are others, because it would be another one.
+    pub(super) fn check_share_of(&self, other: &Self) -> Result<()> {
+        let [own, others] = [self, other].map(Self::sends);
+        ensure!(
+            own == others,
+            "it sends {own}, and this cell {others}: name one that sends the same"
+        );
+        let sizes: Vec<String> = self.sizes.iter().map(FrameSpec::to_string).collect();
+        let mut wanted = other.sizes.iter().map(FrameSpec::to_string);
+        if let Some(lacks) = wanted.find(|size| !sizes.contains(size)) {
+            bail!("it does not measure {lacks}: add that frame size to it");
+        }
+        Ok(())
+    }
+
+    /// What of its traffic the bed's share depends on.
+    fn sends(&self) -> String {
+        let Traffic {
+            flows,
+            ipv6,
+            bidirectional,
+            ..
+        } = self.traffic;
+        let family = if ipv6 { "IPv6" } else { "IPv4" };
+        let ways = if bidirectional {
+            "both ways"
+        } else {
+            "one way"
+        };
+        let routes = self.routes.as_ref().map_or("", |_| " through a table");
+        format!(
+            "{} of {family} {ways}{routes}",
+            plural(flows as usize, "flow")
+        )
     }
 
     /// Refuses files of routes that cannot be read. Their content is for the cell: a large table takes time.

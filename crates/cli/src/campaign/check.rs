@@ -32,6 +32,8 @@ pub struct Ready {
     pub arguments: Vec<String>,
     /// About how long it takes.
     pub about: Span,
+    /// What it measures on; of a comparison that of the first variant.
+    pub first: Option<CellBed>,
     /// Whether it needs a bed, and so root.
     pub on_bed: bool,
     /// What the set-up scripts do: name and text.
@@ -121,6 +123,7 @@ pub fn check(
         on_bed: !beds
             .iter()
             .all(|on| matches!(on.bed, BedChoice::Simulated(_))),
+        first: beds.into_iter().next(),
         scripts: scripts.into_iter().flatten().collect(),
         variants: variants.collect(),
     }))

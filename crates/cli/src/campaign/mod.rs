@@ -158,6 +158,27 @@ impl Campaign {
         })
     }
 
+    /// Refuses a claim with the bed's share of a cell that sends other frames; of cells that can run.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub fn check_shares(&self, checked: &[Checked<'_>]) -> Result<(), Wrong> {
+        let bed = |id: &str| {
+            let mut all = checked.iter();
+            let (_, ready) = all.find(|(cell, _)| cell.id.get_ref() == id)?;
+            ready.as_ref().ok()?.first.as_ref()
+        };
+        for cell in &self.cells {
+            for id in cell.beds_of() {
+                if let (Some(other), Some(own)) = (bed(id.get_ref()), bed(cell.id.get_ref())) {
+                    let wrong = |why| Wrong::new(id, format!("bed_of = \"{id}\": {why}"));
+                    other.check_share_of(own).map_err(wrong)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Something wrong in it, with file, line and column.
     pub fn wrong(&self, wrong: Wrong) -> Error {
         self::wrong(&self.from, &self.text, wrong)

@@ -89,6 +89,7 @@ fn run_plan(args: &RunCampaignArgs) -> Result<Exit> {
         Ok((cell, ready))
     });
     let checked: Result<Vec<Checked<'_>>, _> = checked.collect();
+    let checked = checked.and_then(|all| plan.check_shares(&all).map(|()| all));
     let mut checked = checked.map_err(|error| plan.wrong(error))?;
     checked.retain(|(cell, _)| args.only.is_empty() || args.only.contains(cell.id.get_ref()));
     if args.dry_run {
