@@ -171,7 +171,7 @@ fn measure_refuses_what_it_cannot_do() {
             "no setting to measure: lro is inert here: ",
         ),
         (
-            &["--only", "threaded", "--nic", "napi"],
+            &["--only", "threaded"],
             "threaded is inert here: the bed sets it by its front",
         ),
         (&["--only", "nmi_watchdog"], "holds for the whole machine"),

@@ -3,6 +3,7 @@
 use super::{Doubt, Weighed, Weight};
 use mpps_method::mlr::NOT_OFFERED_AT_MOST;
 use mpps_method::{LimitedBy, Outcome, Rate, Trial, Verdict};
+use mpps_record::Pairs;
 use mpps_record::doubts::TESTER_NEAR_CEILING;
 
 /// Near its ceiling the tester itself may lose what the DUT did not.
@@ -50,6 +51,23 @@ pub(super) fn near_ceiling(result: Rate, limited_by: LimitedBy, ceiling: Rate) -
     })
 }
 
+/// Doubts effects if in most pairs of turns the router took all, so that they tell no rate.
+pub(crate) fn not_overloaded(pairs: impl Iterator<Item = Pairs>) -> Option<Doubt> {
+    let (idle, all) = pairs.fold((0, 0), |(idle, all), one| {
+        (
+            idle + one.not_overloaded,
+            all + one.counted + one.left_out(),
+        )
+    });
+    (2 * idle > all).then(|| Doubt {
+        name: "router-not-overloaded",
+        weight: Weight::Unsure(8),
+        seen: format!("in {idle} of {all} pairs of turns the router took all that was sent"),
+        why: "The router could do more than the tester sends. Such a pair tells no change of the rate, and does not count.",
+        next: "Give the router more work, such as --filters 25.",
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,6 +81,21 @@ mod tests {
             raised(5).expect("a doubt").seen,
             "the tester could not offer the load of 5 of 5 trials"
         );
+    }
+
+    #[test]
+    fn most_pairs_that_are_not_overloaded_are_doubted() {
+        let pairs = |counted, not_overloaded| Pairs {
+            counted,
+            not_overloaded,
+            ..Pairs::default()
+        };
+        let all = [pairs(9, 45), pairs(54, 0)];
+        assert_eq!(not_overloaded(all.into_iter()), None);
+        let found = not_overloaded(all.into_iter().take(1)).expect("a doubt");
+        let seen = "in 45 of 54 pairs of turns the router took all that was sent";
+        assert_eq!(found.seen, seen);
+        assert_eq!(not_overloaded(std::iter::empty()), None);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use super::{JobError, Observer, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::machine::much_disturbed;
+use crate::doubt::tester::not_overloaded;
 use crate::line::doubt;
 use crate::search::saturation::block;
 use crate::traffic::Traffic;
@@ -409,7 +410,11 @@ impl Outcome {
             *sum = sum.plus(more);
         }
         let [disturbed, all] = self.windows;
-        self.line.doubts = much_disturbed(disturbed, all).iter().map(doubt).collect();
+        let effects = self.line.effects.iter();
+        let pairs = effects.filter_map(|one| one.difference.as_ref()?.pairs);
+        let doubts = much_disturbed(disturbed, all).into_iter();
+        let doubts = doubts.chain(not_overloaded(pairs));
+        self.line.doubts = doubts.map(|one| doubt(&one)).collect();
     }
 
     /// Adds a setting that was measured apart.

@@ -105,6 +105,10 @@ pub fn check(row: &Row, at: &Ground<'_>) -> Result<(), Unmeasured> {
 }
 
 fn check_on(row: &Row, at: &Ground<'_>, root: &Root) -> Result<(), Unmeasured> {
+    // At another front too, where it would read as if that front were all it lacks.
+    if let Some(by_bed) = needs(row).into_iter().find(|need| is_set_by_bed(need)) {
+        return Err(Unmeasured::Inert(by_bed.to_owned()));
+    }
     check_front(row, at.bed)?;
     let is_made = !(row.bed_on.is_empty() && row.bed_with.is_empty());
     for need in needs(row) {
@@ -115,8 +119,8 @@ fn check_on(row: &Row, at: &Ground<'_>, root: &Root) -> Result<(), Unmeasured> {
             let why = "needs a run of its own, by --only";
             return Err(Unmeasured::NotSwitched(why.to_owned()));
         }
-        if is_set_by_bed(need) || !is_met.unwrap_or(is_made || at.is_named) {
-            return Err(Unmeasured::Inert(lacking(need)));
+        if !is_met.unwrap_or(is_made || at.is_named) {
+            return Err(Unmeasured::Inert(format!("needs {need}")));
         }
     }
     check_file(row, root)?;
@@ -151,14 +155,6 @@ fn check_file(row: &Row, root: &Root) -> Result<(), Unmeasured> {
     }
 }
 
-/// Why a setting cannot act without what it needs.
-fn lacking(needs: &str) -> String {
-    match is_set_by_bed(needs) {
-        true => needs.to_owned(),
-        false => format!("needs {needs}"),
-    }
-}
-
 /// Whether a setting acts at the front of such a bed.
 ///
 /// # Errors
@@ -167,7 +163,7 @@ fn check_front(row: &Row, bed: &BedPlan) -> Result<(), Unmeasured> {
     let front = bed.nic.name();
     let why = match &row.fronts[..] {
         [] if row.needs.is_empty() => "no bed's frames meet it".to_owned(),
-        [] => lacking(row.needs),
+        [] => format!("needs {}", row.needs),
         fronts if fronts.contains(&front) => return Ok(()),
         fronts => format!("acts at the front {}, not at {front}", fronts.join(" or ")),
     };
