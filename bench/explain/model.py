@@ -8,7 +8,7 @@ import sys
 # Half of the interval of ln(predicted / measured).
 WIDE = 0.1
 
-print("| run | predicted, kfps | measured, kfps | error | its interval, % | trusted | trials fitted | terms not told apart |")
+print("| run | predicted, kfps | measured, kfps | error | its interval, % | trusted | trials fitted | a frame, a wake-up, a poll, ns |")
 print("|---|---|---|---|---|---|---|---|")
 runs = within = trusted = trusted_within = 0
 for line in open(sys.argv[1], encoding="utf-8"):
@@ -28,10 +28,16 @@ for line in open(sys.argv[1], encoding="utf-8"):
     trusted += sure
     trusted_within += sure and near
     told = f"{span['low'] * 100:+.0f} to {span['high'] * 100:+.0f}" if span else ""
-    mixed = ", ".join(model["mixed"]) or "none"
+    names = {"frame": "frame_ns", "wake-up": "wake_up_ns", "poll": "poll_ns"}
+    # Older records have no ranges, and name the terms that loads cannot tell from the others.
+    ranges = model.get("term_ranges_ns")
+    terms = [f"{model[at]:.0f}" if name not in model.get("mixed", []) else "-" for name, at in names.items()]
+    if ranges:
+        terms = [f"{one['median']:.0f} ({one['low']:.0f} to {one['high']:.0f})" for one in ranges]
+    terms = ", ".join(terms)
     print(
         f"| {runs} | {model['predicted_fps'] / 1e3:.0f} | {model['measured_fps'] / 1e3:.0f} "
-        f"| {model['error_ratio'] * 100:+.1f} % | {told} | {'yes' if sure else 'no'} | {model['loads']} | {mixed} |"
+        f"| {model['error_ratio'] * 100:+.1f} % | {told} | {'yes' if sure else 'no'} | {model['loads']} | {terms} |"
     )
 print(f"\n{within} of {runs} runs predict the measured rate within 10 %.")
 print(f"{trusted} runs trust their prediction by its interval, and {trusted_within} of them are within 10 %.")
