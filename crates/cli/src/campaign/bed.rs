@@ -88,8 +88,13 @@ impl CellBed {
         )
     }
 
-    /// Refuses files of routes that cannot be read. Their content is for the cell: a large table takes time.
-    pub(super) fn check_files(&self) -> Result<()> {
+    /// Refuses a bed that cannot be raised here, and files of routes that cannot be read. Their content is for the cell: a
+    /// large table takes time.
+    pub(super) fn check(&self) -> Result<()> {
+        self.bed.dut().planned().check_machine()?;
+        if let BedChoice::Own(wish) = &self.bed {
+            wish.on_this_machine()?;
+        }
         let Some(routes) = &self.routes else {
             return Ok(());
         };

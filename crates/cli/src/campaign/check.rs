@@ -104,12 +104,7 @@ pub fn check(
         .map_err(wrong)?;
     let (beds, about) = planned(cell.verb(), &verb, &words).map_err(wrong)?;
     for on in &beds {
-        if let BedChoice::Own(wish) = &on.bed {
-            let ports = wish.dut.planned().check_machine();
-            ports.map_err(|why| wrong(why.into()))?;
-            wish.on_this_machine().map_err(wrong)?;
-        }
-        on.check_files().map_err(wrong)?;
+        on.check().map_err(wrong)?;
     }
     cell.check_published(beds.first().map(|on| &*on.sizes))?;
     let arguments = words.iter().map(|word| word.to_string_lossy().into_owned());
