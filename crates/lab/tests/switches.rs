@@ -174,7 +174,9 @@ fn a_machines_setting_goes_back_with_the_bed() {
     let before = setting.read().expect("a number");
     let mut toggle = Toggle::new(row("netdev_budget"), &bed).expect("a switch");
     assert_eq!(setting.read().ok().as_ref(), Some(&before), "it was tried");
-    toggle.set(!toggle.bed_has_second()).expect("its other level");
+    toggle
+        .set(!toggle.bed_has_second())
+        .expect("its other level");
     assert_ne!(setting.read().ok().as_ref(), Some(&before));
     let entries = journal::peek::<Change>(bed.name()).expect("a journal");
     let has_it = |entry: &Entry<Change>| matches!(entry, Entry::Change(Change::Setting { change }) if change.setting.name.ends_with("netdev_budget") && change.before == before);
@@ -228,7 +230,11 @@ fn masks_and_machine_levels_are_taken() {
         let mut toggle = Toggle::new(row(id), &bed).unwrap_or_else(|why| panic!("{id}: {why:?}"));
         for at in [false, true] {
             toggle.set(at).unwrap_or_else(|why| panic!("{id}: {why}"));
-            let wanted = if at == toggle.bed_has_second() { "0" } else { level };
+            let wanted = if at == toggle.bed_has_second() {
+                "0"
+            } else {
+                level
+            };
             let now = read().expect("a value");
             assert!(setting.is_same(wanted, &now), "{id}: {wanted} {now}");
         }

@@ -269,6 +269,7 @@ pub fn section(line: &ProfileLine) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_record::CostModel;
 
     #[test]
     fn cycles_of_the_stages_are_those_of_the_sum() {

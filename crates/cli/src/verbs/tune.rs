@@ -6,7 +6,7 @@ mod apply;
 use crate::args::{ListSettingsArgs, TuneArgs, TuneVerb, no_setting};
 use crate::exit::Exit;
 use crate::terminal;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use mpps_method::tune::{CATALOGUE, Row, named};
 #[cfg(feature = "measure")]
 use {
@@ -60,7 +60,7 @@ pub fn run(args: &TuneArgs) -> Result<Exit> {
 pub fn cell(args: &TuneArgs, typed: &[OsString]) -> Result<CellPlan> {
     match &args.verb {
         TuneVerb::Measure(args) => super::tune_measure::cell(args, typed),
-        _ => bail!("no verb of a cell"),
+        _ => anyhow::bail!("no verb of a cell"),
     }
 }
 
