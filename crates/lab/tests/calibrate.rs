@@ -1,5 +1,6 @@
 //! The meter finds what a separate program planted on the DUT's path, with the receiver at the tester's port. (With the
-//! receiver at the router's exit: a cost and a delay here, all else in cli's own test of `mpps calibrate`.)
+//! receiver at the router's exit: a cost and a delay here, copies and swaps in `exit.rs`, all else in cli's own test of
+//! `mpps calibrate`.)
 
 use crate::support;
 use crate::support::printed::Printed;
