@@ -1,18 +1,52 @@
-//! Bursts that leave the router, longer than the 256 slots of the receiver's port. What these refuse is no loss of the
-//! router's.
+//! Frames that leave the router and find no room in the receiver's port. Bursts longer than its 256 slots are no loss of the
+//! router's; frames over its MTU are.
 
 use crate::support;
 use crate::support::PortsOfBed as _;
 use crate::support::trials::{self, BLIND};
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Side};
 use mpps_lab::clock::wait_for;
+use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
+use mpps_linux::links;
 use mpps_method::{Shortfall, Trial, Verdict};
 use std::process::Command;
 
 const MS: u64 = 1_000_000;
 /// Frames that the shaper holds when it is opened.
 const HELD: u64 = 2_000;
+
+/// A router may send what the next link cannot carry. Every other frame here is so long.
+#[test]
+fn frames_over_the_next_mtu_are_the_routers_loss() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let traffic = Traffic {
+        frames: trials::frames("mix:64=1,1518=1"),
+        ..support::traffic()
+    };
+    let mut tester = trials::tester(&bed, &traffic, 1 << 16);
+    let next = bed.port(Side::D);
+    let shortened = next.netns.run(|| links::set_mtu(&next.name, 1_000));
+    shortened.expect("namespace").expect("MTU");
+    let no_other = |trial: &Trial| {
+        let ledger = trial.ledger();
+        ledger.lost_before_nic + ledger.lost_nic_ring + ledger.lost_receiver_ring == 0
+    };
+    let trial = trials::run_until(&mut tester, &trials::offer(20_000.0, 200), no_other);
+    let (ledger, counts) = (trial.ledger(), trial.counts());
+    println!("{}: {ledger:?}", trial.judge(&BLIND));
+    trials::assert_ledger(&trial, "over the MTU");
+    assert!(no_other(&trial), "{ledger:?}");
+    let long = trial.per_size.iter().find(|size| size.frame_octets == 1518);
+    let long = long.expect("the size").sent_frames;
+    assert!(long > 0);
+    assert_eq!(counts.lost, long);
+    let verdict = trial.judge(&BLIND);
+    assert!(matches!(verdict, Verdict::Lossy { .. }), "{verdict}");
+}
 
 /// What `tc` of the router's says.
 fn tc(bed: &Bed, words: &str) -> String {

@@ -135,18 +135,24 @@ fn settle(from_ring: u64, seen: u64, counts: &Counts) -> u64 {
 }
 
 /// The stations behind the DUT. A packet socket has a ring of its own behind the port's.
+///
+/// A frame over the MTU of the receiver's port finds no room there, however empty its ring is. The DUT lost it.
 fn receiver_stations(port: PortKind, before: &WayStations, after: &WayStations) -> Ledger {
     let transmitted = after.dut_out.tx_packets - before.dut_out.tx_packets;
     let refused = after.dut_out.tx_dropped - before.dut_out.tx_dropped;
-    let dut_transmitted = transmitted + refused;
     match port {
-        PortKind::Xdp => Ledger {
-            dut_transmitted,
-            lost_receiver_ring: refused,
-            receiver_total: transmitted,
-            ..Ledger::default()
-        },
+        PortKind::Xdp => {
+            let lost_receiver_ring = refused.saturating_sub(after.too_long - before.too_long);
+            Ledger {
+                dut_transmitted: transmitted + lost_receiver_ring,
+                lost_receiver_ring,
+                receiver_total: transmitted,
+                ..Ledger::default()
+            }
+        }
+        // Without an XDP program there, a full backlog counts where frames over the MTU do.
         PortKind::AfPacket => {
+            let dut_transmitted = transmitted + refused;
             let seen = after.ring.seen - before.ring.seen;
             let dropped = after.ring.dropped - before.ring.dropped;
             Ledger {

@@ -23,6 +23,8 @@ pub struct WayStations {
     pub dut_out: LinkStats,
     /// Frames that a real receiving port had no room for. For a veth its peer counts them.
     pub missed: u64,
+    /// Of the frames that a veth refused, those over the MTU of its receiving end. Only that end counts them apart.
+    pub too_long: u64,
 }
 
 /// All counters at one moment.
@@ -94,11 +96,10 @@ fn read_way(tester: &Tester<'_>, number: u32, way: &Way<'_>) -> Result<WayStatio
         Some(dut) => (read_port(dut.incoming)?, read_port(dut.outgoing)?),
         None => Default::default(),
     };
-    let missed = if way.to.is_adopted() {
-        let port = read_port(way.to)?;
-        port.rx_missed_errors + port.rx_over_errors
-    } else {
-        0
+    let port = read_port(way.to)?;
+    let (missed, too_long) = match way.to.is_adopted() {
+        true => (port.rx_missed_errors + port.rx_over_errors, 0),
+        false => (0, port.rx_dropped),
     };
     Ok(WayStations {
         taken,
@@ -107,6 +108,7 @@ fn read_way(tester: &Tester<'_>, number: u32, way: &Way<'_>) -> Result<WayStatio
         dut_in,
         dut_out,
         missed,
+        too_long,
     })
 }
 
