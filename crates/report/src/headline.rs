@@ -4,7 +4,7 @@ use crate::number::{self, Known};
 use crate::row::{Reading, Row};
 use mpps_record::doubts::{BUSY_UNCOUNTED, DISTANCE_CHANGED, EXIT_UNTIMED, NOT_ROUTED};
 use mpps_record::{
-    Claim, Doubt, ForwardingLimit, FrameCost, Interval, LimitedBy, Overload, ResultLine,
+    BUSY, Claim, Doubt, ForwardingLimit, FrameCost, Interval, LimitedBy, Overload, ResultLine,
 };
 
 /// Width of a rate's interval, as a share, where a load that failed does not give it: three digits.
@@ -186,7 +186,7 @@ fn forwarding(row: &Row<'_>) -> Option<String> {
     };
     let who = match row.overload.max_forwarding_limited_by.as_ref()? {
         ForwardingLimit::Tester | ForwardingLimit::Unknown if same(row) => return None,
-        ForwardingLimit::Tester => return at_least("; the tester can offer no more"),
+        ForwardingLimit::Tester => return at_least(&no_more(row)),
         ForwardingLimit::Unknown => {
             let busy = |busy: f64| format!(", its CPU {} busy", number::busy(busy));
             let share = row.overload.max_forwarding_busy_share;
@@ -318,10 +318,10 @@ fn count(row: &Row<'_>) -> String {
 }
 
 /// What ended the search, where that is not said already.
-fn ended(row: &Row<'_>) -> &'static str {
-    match row.limited_by {
+fn ended(row: &Row<'_>) -> String {
+    let why = match row.limited_by {
         Some(LimitedBy::Tester) if same(row) || row.overload.max_forwarding_fps.is_none() => {
-            "; the tester can offer no more"
+            return no_more(row);
         }
         Some(LimitedBy::Tester)
             if row.overload.max_forwarding_limited_by != Some(ForwardingLimit::Tester) =>
@@ -336,7 +336,15 @@ fn ended(row: &Row<'_>) -> &'static str {
             ", and the search ended before it knew the lowest load that fails"
         }
         _ => "",
-    }
+    };
+    why.to_owned()
+}
+
+/// The tester ended first, by how little: a router that was as busy as one at its limit does hardly more.
+fn no_more(row: &Row<'_>) -> String {
+    let busy = row.busy_share().filter(|busy| *busy >= BUSY);
+    let busy = busy.map(|busy| format!(", with the router's CPU {} busy", number::busy(busy)));
+    format!("; the tester can offer no more{}", busy.unwrap_or_default())
 }
 
 /// Whether a frame may cost the router more than was found: the receiver's program could not be timed, or others than the threads

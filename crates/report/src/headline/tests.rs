@@ -25,12 +25,14 @@ fn limited(limit: ForwardingLimit) -> ResultLine {
 
 /// A tester that ends before the router.
 fn weak_tester(rate_fps: u64) -> ResultLine {
+    let mut line = limited(ForwardingLimit::Tester);
+    line.overload.max_forwarding_busy_share = Some(0.94);
     ResultLine {
         limited_by: Some(LimitedBy::Tester),
         rate_is: Some(RateIs::AtLeast),
         rate_fps: Some(rate_fps),
         lossy_fps: None,
-        ..limited(ForwardingLimit::Tester)
+        ..line
     }
 }
 
@@ -79,6 +81,13 @@ fn a_tester_that_ends_first_gives_a_bound() {
         headline(&weak_tester(1_200_000)),
         "64 B: forwards at least 1.46 million frames/s; the tester can offer no more; at least 1.20 million without \
          loss. A frame costs the router 225 ns (219 to 230), the bed 430."
+    );
+    let mut full = weak_tester(1_520_000);
+    full.overload.max_forwarding_busy_share = Some(0.95);
+    assert_eq!(
+        headline(&full),
+        "64 B: forwards at least 1.52 million frames/s without loss; the tester can offer no more, with the router's CPU \
+         95 % busy. A frame costs the router 225 ns (219 to 230), the bed 430."
     );
 }
 
