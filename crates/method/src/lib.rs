@@ -105,7 +105,7 @@ pub use trial::{
     Queries, RouteChanges, SizeCount, StackCounts, TaskName, Trial,
 };
 pub use units::{FrameLen, LinkSpeed, Rate, Span};
-pub use verdict::{Rules, Verdict};
+pub use verdict::{Rules, Verdict, share_of_turns};
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.

@@ -318,9 +318,13 @@ impl Trial {
     }
 
     /// The trial's length, or what was asked for where it was cut short: a tick of 10 ms would be most of a moment.
+    #[must_use]
+    pub fn whole(&self) -> Span {
+        self.cut_short_from.unwrap_or(self.duration)
+    }
+
     pub(crate) fn whole_ns(&self) -> f64 {
-        let whole = self.cut_short_from.unwrap_or(self.duration);
-        whole.as_nanos().max(1) as f64
+        self.whole().as_nanos().max(1) as f64
     }
 
     /// Busy time of the DUT's threads for each frame its ring took, ns; `None` when either is zero or unknown. Its own tasks are

@@ -39,6 +39,15 @@ const UNSENT_MOST: f64 = 0.05;
 /// In a short trial other programs may have so much of a CPU in all, ns: a share of it would be a turn or two.
 const OTHERS_MIN_NS: u64 = 10_000_000;
 
+/// The share of a length that turns in it took, 0 to 1; 0 of so little time that it would be a turn or two.
+#[must_use]
+pub fn share_of_turns(time: Span, length: Span) -> f64 {
+    match time.as_nanos() > OTHERS_MIN_NS {
+        true => time.as_secs_f64() / length.as_secs_f64().max(1e-9),
+        false => 0.0,
+    }
+}
+
 impl Rules {
     /// Whether a trial in which so many slots passed unsent in a direction, outside disturbances, cannot offer its load any
     /// more (slots unsent, slots of the whole trial, by direction). This does not ask for loss.
@@ -236,15 +245,17 @@ impl Trial {
         Ok(())
     }
 
-    /// The share of the trial that other programs had of a CPU in turns too short to be seen one by one, 0 to 1. In a short trial
-    /// it is none: it would be a turn or two.
+    /// The time that other programs had of a CPU in turns too short to be seen one by one.
     #[must_use]
-    pub fn share_in_short_turns(&self, tasks: &CpuTasks) -> f64 {
+    pub fn in_short_turns(&self, tasks: &CpuTasks) -> Span {
         let seen = time_of(&self.others, tasks.cpu);
-        match tasks.total.as_nanos().saturating_sub(seen) {
-            unseen_ns if unseen_ns > OTHERS_MIN_NS => unseen_ns as f64 / self.whole_ns(),
-            _ => 0.0,
-        }
+        Span::from_nanos(tasks.total.as_nanos().saturating_sub(seen))
+    }
+
+    /// The same as a share of the trial, 0 to 1. In a short trial it is none: it would be a turn or two.
+    fn share_in_short_turns(&self, tasks: &CpuTasks) -> f64 {
+        let time = self.in_short_turns(tasks);
+        share_of_turns(time, self.whole())
     }
 
     /// What took the most time of a CPU names them all: the CPU stood still or was slow, or other programs had it.

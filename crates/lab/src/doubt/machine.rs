@@ -8,7 +8,9 @@ use crate::traffic::ReceiverPlace;
 use mpps_method::distance::{At, is_same_distance};
 use mpps_method::interval::Interval;
 use mpps_method::saturation::{FrameCost, Saturation};
-use mpps_method::{Disturbed, Outcome, Rate, Rules, Span, Trial, Verdict, speed};
+use mpps_method::{
+    CpuTasks, Disturbed, Outcome, Rate, Rules, Span, Trial, Verdict, share_of_turns, speed,
+};
 use mpps_record::doubts::{DISTANCE_CHANGED, EXIT_UNTIMED, LOST_DISTURBED};
 
 /// Steal above this share can move a result (the quiet machine's bound).
@@ -96,19 +98,36 @@ fn steal(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     })
 }
 
-/// In trials that count. Longer turns are disturbances, which are left out.
+/// In the trial that counts with the largest share, or in all of them: in a short one it would be a turn or two. Longer turns are
+/// disturbances, which are left out.
 fn others(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     let counting = trials.iter().filter(|(_, verdict)| verdict.counts());
     let each = counting.flat_map(|(trial, _)| {
-        let share = |tasks| (trial.share_in_short_turns(tasks), *tasks);
-        trial.other_tasks.iter().map(share)
+        let turns = |tasks: &CpuTasks| (*tasks, trial.in_short_turns(tasks), trial.whole());
+        trial.other_tasks.iter().map(turns)
     });
-    let (share, tasks) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let each: Vec<(CpuTasks, Span, Span)> = each.collect();
+    let all_of = |tasks: &CpuTasks| {
+        let of_cpu = each.iter().filter(|(other, ..)| other.cpu == tasks.cpu);
+        of_cpu.fold(Default::default(), |(time, length): (Span, Span), turns| {
+            (time.plus(turns.1), length.plus(turns.2))
+        })
+    };
+    let shares = each.iter().flat_map(|(tasks, time, length)| {
+        let all = all_of(tasks);
+        let shares = [
+            (share_of_turns(all.0, all.1), "all trials"),
+            (share_of_turns(*time, *length), "a trial"),
+        ];
+        shares.map(|(share, during)| (share, during, tasks))
+    });
+    let (share, during, tasks) =
+        shares.max_by(|a, b| a.0.total_cmp(&b.0).then(a.2.total.cmp(&b.2.total)))?;
     (share > OTHERS_SHARE).then(|| Doubt {
         name: "other-programs",
         weight: Weight::Shifted(7),
         seen: format!(
-            "other programs ({}) had {:.1} % of CPU {} in short turns during a trial",
+            "other programs ({}) had {:.1} % of CPU {} in short turns during {during}",
             tasks.culprit,
             share * 100.0,
             tasks.cpu

@@ -312,25 +312,36 @@ fn a_search_slower_than_the_gate_is_doubted() {
 
 #[test]
 fn other_programs_in_short_turns_are_doubted() {
-    let with = |total_ms, verdict| {
+    let trial = |total_ms, length_ms| {
         let tasks = CpuTasks {
             cpu: 1,
             longest: Span::from_millis(1),
             total: Span::from_millis(total_ms),
             culprit: TaskName(*b"agent\0\0\0\0\0\0\0\0\0\0\0"),
         };
-        let trial = Trial {
-            duration: Span::from_millis(1_000),
+        Trial {
+            duration: Span::from_millis(length_ms),
             other_tasks: vec![tasks],
             ..Trial::default()
-        };
-        others(&[(trial, verdict)]).map(|doubt| doubt.seen)
+        }
     };
+    let with =
+        |total_ms, verdict| others(&[(trial(total_ms, 1_000), verdict)]).map(|doubt| doubt.seen);
     assert_eq!(
         with(30, Verdict::Lossless).as_deref(),
         Some("other programs (agent) had 3.0 % of CPU 1 in short turns during a trial")
     );
     assert_eq!(with(15, Verdict::Lossless), None);
+    // In a short trial it would be a turn or two, but not in each.
+    let short = |trials| {
+        let each = vec![(trial(8, 200), Verdict::Lossless); trials];
+        others(&each).map(|doubt| doubt.seen)
+    };
+    assert_eq!(short(1), None);
+    assert_eq!(
+        short(2).as_deref(),
+        Some("other programs (agent) had 4.0 % of CPU 1 in short turns during all trials")
+    );
     let rules = Rules::default();
     let bound = rules.others_max;
     let void = Verdict::Void(Void::Others {
