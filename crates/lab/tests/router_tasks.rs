@@ -6,6 +6,7 @@ use crate::support::trials::{self, WHOLE_TRIES};
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front};
 use mpps_lab::doubt::work_doubts;
 use mpps_linux::cpu::CpuSet;
+use mpps_linux::kernel;
 use mpps_method::{CpuTasks, Rules, Trial, Verdict};
 use std::process::{Child, Command};
 
@@ -42,6 +43,52 @@ fn a_task_of_the_router_is_named_and_voids_nothing() {
         let verdict = trial.judge(&Rules::default());
         assert!(!verdict.to_string().contains("(sh)"), "{verdict}");
         of_sh(&trial.dut_tasks, cpu).is_some_and(|millis| (10..=60).contains(&millis))
+    });
+    assert!(named, "not named in any of {WHOLE_TRIES} trials");
+}
+
+/// Each change of these thresholds has a kernel worker sort all of the router's IPsec policies again, for some ms with soft
+/// interrupts off. The policies are for frames to the router itself, so no frame of the tester's meets one.
+const SORTING: &str = "set -e
+    i=0
+    while [ $i -lt 5000 ]; do
+        echo xfrm policy add src 10.0.$((i / 250)).$((i % 250))/32 dst 10.9.0.0/16 dir in priority $i
+        i=$((i + 1))
+    done | ip -batch -
+    (while :; do echo xfrm policy set hthresh4 32 32; sleep 0.05; done | ip -batch -) &\n";
+
+#[test]
+fn a_kernel_worker_of_the_router_is_named() {
+    if !support::can_run_on_two_cpus() {
+        return;
+    }
+    let sort = ["-n", "ip", "xfrm", "policy", "set", "hthresh4", "32", "32"];
+    let sorted = Command::new("unshare")
+        .args(sort)
+        .output()
+        .expect("unshare");
+    if !sorted.status.success() {
+        support::skip!("a kernel with IPsec policies (CONFIG_XFRM_USER)");
+    }
+    let bed = support::bed_set_up(&support::plan(), SORTING);
+    let cpu = bed.plan().cpus.dut[0];
+    // The watch of an older kernel is a thread, and the worker keeps it from its CPU.
+    let by_timers = kernel::release().expect("a kernel").at_least(6, 7);
+    let is_worker =
+        |tasks: &&CpuTasks| tasks.cpu == cpu && tasks.culprit.to_string().starts_with("kworker/");
+    let named = some_trials(&bed).any(|trial| {
+        let (own, others) = (&trial.dut_tasks, &trial.other_tasks);
+        println!("{own:?} {:?}", trial.stalls);
+        assert_eq!(others.iter().find(is_worker), None);
+        let verdict = trial.judge(&Rules::default());
+        assert!(!verdict.to_string().contains("kworker"), "{verdict}");
+        // The worker's time is no time in which the CPU stood still.
+        let stalls = trial.stalls.iter().filter(|stall| stall.cpu == cpu);
+        let still: u64 = stalls.map(|stall| stall.length().as_nanos()).sum();
+        own.iter().find(is_worker).is_some_and(|tasks| {
+            let is_long = tasks.longest.as_nanos() > 1_500_000;
+            is_long && (!by_timers || 2 * still < tasks.total.as_nanos())
+        })
     });
     assert!(named, "not named in any of {WHOLE_TRIES} trials");
 }

@@ -7,6 +7,7 @@
 #ifndef MPPS_BUSY_H
 #define MPPS_BUSY_H
 
+#include "../net_device.h"
 #include "scheduler_clock.h"
 
 /* Threads of the DUT on its CPU, at most. */
@@ -23,8 +24,14 @@ struct sched_info {
 	unsigned long pcount;
 } __attribute__((preserve_access_index));
 
+struct nsproxy {
+	struct net *net_ns;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
+	unsigned int flags;
 	int pid;
+	struct nsproxy *nsproxy;
 	struct sched_entity se;
 	struct sched_info sched_info;
 } __attribute__((preserve_access_index));

@@ -9,8 +9,9 @@
  * it, for tens of milliseconds. Such slow times are kept beside the stalls.
  *
  * The timer's own function runs in a soft interrupt, behind those of the network stack, and not while a thread has soft
- * interrupts off. A router delays it by its own work: in soft interrupts, or a thread's poll of 64 frames. Where the hard
- * interrupt finds the CPU at that work, the tick counts from then.
+ * interrupts off. A router delays it by its own work: in soft interrupts, a thread's poll of 64 frames, or what its tasks
+ * and the kernel's workers do for it (nft, IPsec, conntrack). Where the hard interrupt finds the CPU at that work, the tick
+ * counts from then. How long tasks and workers have the CPU is seen by the watch of other tasks.
  *
  * The tick on a CPU of the tester writes some cache lines, and that on a CPU of the DUT times how long it reads them: how
  * far apart the two are. A hypervisor moves them about within a trial, and a frame goes from one to the other. The
@@ -69,6 +70,8 @@ const volatile u64 slow_factor = 0;
 const volatile u64 slow_tail_ns = 0;
 /* Planted by a test: each timed piece of work is four. */
 u64 planted_slow = 0;
+/* The inode number of the DUT's network namespace; 0: none that we get at. */
+u64 dut_netns = 0;
 
 /* Both are sized before loading: STALLS_MAX for each CPU up to the highest watched. */
 struct {
@@ -96,7 +99,7 @@ struct {
 /* A CPU's soft interrupts of the network stack, and the DUT's threads. */
 struct net_softirq {
 	u64 entered_ns;	/* when one began; 0: none runs */
-	u64 raised_ns;	/* when a soft timer's hard interrupt last came while one of both ran */
+	u64 raised_ns;	/* when a soft timer's hard interrupt last came while one of both ran, or a task of the DUT's */
 };
 
 struct {
@@ -371,6 +374,17 @@ static __always_inline int is_dut_thread(u32 thread)
 	return bpf_map_lookup_elem(&dut_threads, &thread) != NULL;
 }
 
+/* include/linux/sched.h */
+#define PF_WQ_WORKER 0x00000020
+#define PF_KTHREAD 0x00200000
+
+static __always_inline int is_dut_task(const struct task_struct *task)
+{
+	if (task->flags & PF_KTHREAD)
+		return task->flags & PF_WQ_WORKER;
+	return dut_netns && task->nsproxy->net_ns->ns.inum == dut_netns;
+}
+
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(raised, unsigned int vec_nr)
 {
@@ -382,7 +396,8 @@ int BPF_PROG(raised, unsigned int vec_nr)
 	net = here();
 	now = bpf_ktime_get_ns();
 	/* None runs for so long: its end was not seen. */
-	if (net && (now - net->entered_ns < NET_SOFTIRQ_MAX_NS || is_dut_thread(bpf_get_current_pid_tgid())))
+	if (net && (now - net->entered_ns < NET_SOFTIRQ_MAX_NS || is_dut_thread(bpf_get_current_pid_tgid()) ||
+		    is_dut_task(bpf_get_current_task_btf())))
 		net->raised_ns = now;
 	return 0;
 }

@@ -137,14 +137,15 @@ impl<'bed> Tester<'bed> {
         let cpus: Vec<usize> = bed.plan().cpus.all();
         let working: Vec<i32> = threads.iter().map(|(tid, _)| *tid).collect();
         let kernel_threads: Vec<i32> = polling.into_iter().chain(working.clone()).collect();
-        let other_tasks = OtherTasks::watch(&cpus, &kernel_threads, &router_tasks(bed))?;
+        let router = router_tasks(bed);
+        let other_tasks = OtherTasks::watch(&cpus, &kernel_threads, &router)?;
         let timed = timed(&bed.plan().cpus).map(|between| Timed {
             between,
             threads: working.clone(),
             clock: other_tasks.clock(),
         });
-        let watch = Watch::start(&cpus, timed.as_ref(), interfaces.stall_watch)?;
-        watch.except(&working)?;
+        let mut watch = Watch::start(&cpus, timed.as_ref(), interfaces.stall_watch)?;
+        watch.except(&working, router.netns)?;
         Ok(Self {
             bed,
             traffic: traffic.clone(),

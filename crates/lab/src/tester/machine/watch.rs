@@ -83,10 +83,13 @@ impl Watch {
         }
     }
 
-    /// Takes no work of these threads for a stall. Only timers can tell it from one.
-    pub fn except(&self, threads: &[i32]) -> Result<(), TesterError> {
-        self.timers()
-            .map_or(Ok(()), |timers| timers.except(threads))
+    /// Takes no work of these threads for a stall, and none of the tasks in this network namespace. Only timers can tell it from
+    /// one.
+    pub fn except(&mut self, threads: &[i32], netns: u64) -> Result<(), TesterError> {
+        match &mut self.ticks {
+            Ticks::Timers(timers) => timers.except(threads, netns),
+            Ticks::Threads(_) => Ok(()),
+        }
     }
 
     /// Forgets what was seen, and waits until every CPU has ticked since.

@@ -101,8 +101,12 @@ impl Timers {
         })
     }
 
-    /// Takes no work of these threads for a stall, however long they have soft interrupts off.
-    pub fn except(&self, threads: &[i32]) -> Result<(), TesterError> {
+    /// Takes no work of these threads for a stall, and none of the tasks in this network namespace, however long they have soft
+    /// interrupts off.
+    pub fn except(&mut self, threads: &[i32], netns: u64) -> Result<(), TesterError> {
+        if let Some(bss) = self.skel.maps.bss_data.as_deref_mut() {
+            bss.dut_netns = netns;
+        }
         let map = &self.skel.maps.dut_threads;
         let name =
             |tid: &i32| maps::write(map, tid.unsigned_abs(), &1_u32, "name the DUT's threads");
