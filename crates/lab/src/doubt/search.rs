@@ -59,7 +59,8 @@ fn gate_unknown(stability: &Stability) -> Option<Doubt> {
         name: "gate-unknown",
         weight: Weight::Shifted(14),
         seen: format!(
-            "loss at a low load is unknown: only {judged} of {trials} trials were undisturbed"
+            "loss at a low load is unknown: {} of {trials} trials do not count",
+            trials.saturating_sub(*judged)
         ),
         why: "A DUT that loses frames at any load would look like a slow DUT.",
         next: "Run again when the machine is quieter.",
