@@ -10,9 +10,10 @@ use mpps_linux::kernel;
 use mpps_method::{CpuTasks, Rules, Trial, Verdict};
 use std::process::{Child, Command};
 
-/// Works for 20 ms, sleeps for 60 ms, for as long as it may; with real-time priority, so that nothing cuts its stretches.
-/// The task that works is ended within its stretch, by one of a higher priority.
-const BUSY: &str = "chrt -f 2 sh -c 'while :; do timeout 0.02 chrt -f 1 sh -c \"while :; do :; done\"; sleep 0.06; done'";
+/// Works for 50 ms, sleeps for 60 ms, for as long as it may; with the highest real-time priority, so that nothing cuts its
+/// stretches. No other program is to have a longer one. The task that works is ended within its stretch, by one of a higher
+/// priority.
+const BUSY: &str = "chrt -f 99 sh -c 'while :; do timeout 0.05 chrt -f 98 sh -c \"while :; do :; done\"; sleep 0.06; done'";
 
 /// Some trials; what another program or the hypervisor does meanwhile is not the question here.
 fn some_trials(bed: &Bed) -> impl Iterator<Item = Trial> {
@@ -42,7 +43,7 @@ fn a_task_of_the_router_is_named_and_voids_nothing() {
         println!("{:?}", trial.dut_tasks);
         let verdict = trial.judge(&Rules::default());
         assert!(!verdict.to_string().contains("(sh)"), "{verdict}");
-        of_sh(&trial.dut_tasks, cpu).is_some_and(|millis| (10..=60).contains(&millis))
+        of_sh(&trial.dut_tasks, cpu).is_some_and(|millis| (25..=100).contains(&millis))
     });
     assert!(named, "not named in any of {WHOLE_TRIES} trials");
 }
@@ -119,7 +120,7 @@ fn the_same_task_outside_the_router_disturbs() {
         println!("{:?} {:?}", trial.other_tasks, trial.disturbed);
         of_sh(&trial.other_tasks, cpu).is_some_and(|millis| {
             let time = trial.disturbed.time.as_nanos() / 1_000_000;
-            millis >= 10 && time >= millis
+            millis >= 25 && time >= millis
         })
     });
     assert!(disturbed, "not seen in any of {WHOLE_TRIES} trials");
@@ -186,9 +187,15 @@ fn assert_uncounted(plan: &BedPlan, setup: &str, fps: f64, task: &str) {
     let told = (0..WHOLE_TRIES).any(|_| {
         let trial = trials::run(&mut tester, fps, 500);
         let threads_share = trial.busy[0].run_ns as f64 / trial.duration.as_nanos() as f64;
-        let busy = trial.busiest_share().expect("accounts");
+        // A program of somebody else's may have a part of it.
+        let others = trial.other_tasks.iter().find(|tasks| tasks.cpu == cpu);
+        let others_ns = others.map_or(0, |tasks| tasks.total.as_nanos());
+        let others_share = others_ns as f64 / trial.duration.as_nanos() as f64;
+        let busy = trial.busiest_share().expect("accounts") + others_share;
         let doubts = work_doubts(&[(trial, Verdict::Lossless)], false);
-        println!("threads {threads_share:.2}, busy {busy:.2}, {doubts:?}");
+        println!(
+            "threads {threads_share:.2}, others {others_share:.2}, busy {busy:.2}, {doubts:?}"
+        );
         let is_told = |name: &str, words: &str| {
             let mut doubts = doubts.iter().filter(|doubt| doubt.name == name);
             doubts.any(|doubt| doubt.seen.contains(words))

@@ -13,8 +13,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Above every fair task: a pause comes when it is due, however busy the CPU.
-const PRIORITY: u8 = 1;
+/// Above every other task: a pause comes when it is due, however busy the CPU.
+const PRIORITY: u8 = 99;
 
 /// A CPU that stands still again and again; it runs on when this is dropped.
 pub struct PlantedPauses {
