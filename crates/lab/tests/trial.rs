@@ -6,7 +6,7 @@ use crate::support::trials::{
     WHOLE_TRIES, assert_closed, assert_closed_on_every_front, assert_ledger, frames, offer, run,
 };
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Side};
-use mpps_lab::tester::Tester;
+use mpps_lab::tester::{PortKind, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::{clock, links};
@@ -92,14 +92,23 @@ fn a_burst_lasts_until_its_last_frame() {
         return;
     }
     let bed = support::bed();
-    let mut tester = tester(&bed, &support::traffic());
+    for port in [PortKind::Xdp, PortKind::AfPacket] {
+        let traffic = Traffic {
+            port,
+            ..support::traffic()
+        };
+        assert_lasts(&mut tester(&bed, &traffic));
+    }
+}
+
+fn assert_lasts(tester: &mut Tester<'_>) {
     // As many as this machine's sender hands over in some two seconds.
-    let short = trial::run_burst(&mut tester, FRAMES_MAX >> 6).expect("a trial");
+    let short = trial::run_burst(tester, FRAMES_MAX >> 6).expect("a trial");
     let frames = (FRAMES_MAX >> 6) * 2_000_000_000 / short.duration.as_nanos();
     let mut frames = frames.min(FRAMES_MAX);
     // It may have been slow then.
     let trial = loop {
-        let trial = trial::run_burst(&mut tester, frames).expect("a trial");
+        let trial = trial::run_burst(tester, frames).expect("a trial");
         if trial.duration > Span::from_millis(1_000) {
             break trial;
         }

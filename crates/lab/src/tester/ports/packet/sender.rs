@@ -92,12 +92,12 @@ impl TrafficSender for PacketSender {
         };
         let stop = AtomicBool::new(false);
         let unsent: [AtomicU64; DIRECTIONS] = std::array::from_fn(|_| AtomicU64::new(0));
-        let started_ns = AtomicU64::new(0);
+        let (started_ns, slots) = (AtomicU64::new(0), AtomicU64::new(0));
         let progress = || {
             Ok(Progress {
                 started_ns: started_ns.load(Ordering::Relaxed),
                 unsent: unsent.each_ref().map(|way| way.load(Ordering::Relaxed)),
-                slots: 0,
+                slots: slots.load(Ordering::Relaxed),
                 ended: false,
             })
         };
@@ -107,7 +107,7 @@ impl TrafficSender for PacketSender {
                 let mut rings = lock(&self.rings);
                 let mut run = Run::new(self, &order, &mut rings);
                 started_ns.store(run.outcome.started_ns, Ordering::Relaxed);
-                run.carry_out(&stop, &unsent)?;
+                run.carry_out(&stop, &unsent, &slots)?;
                 Ok::<_, TesterError>((run.outcome, run.by_length, run.marks))
             });
             let watched = wait_for_end(&due, go_on, progress, || thread.is_finished());
@@ -208,11 +208,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Sends until all slots have passed or it is stopped. It keeps `unsent` up to date.
+    /// Sends until all slots have passed or it is stopped. It keeps `unsent` and `slots` up to date.
     fn carry_out(
         &mut self,
         stop: &AtomicBool,
         unsent: &[AtomicU64; DIRECTIONS],
+        slots: &AtomicU64,
     ) -> Result<(), TesterError> {
         while !stop.load(Ordering::Acquire) {
             let now_ns = clock::monotonic_ns();
@@ -227,6 +228,8 @@ impl<'a> Run<'a> {
                     self.hand_over(at)?;
                 }
             }
+            let passed = self.ways.iter().map(|way| way.pace.passed());
+            slots.store(passed.sum(), Ordering::Relaxed);
             if self.ways.iter().all(|way| way.ended) {
                 self.outcome.ended_ns = clock::monotonic_ns();
                 break;
