@@ -25,7 +25,7 @@ const FREE: &[(&str, &str)] = &[
 ];
 
 /// Tests on beds or namespaces of their own that send nothing: set-up, recovery, routes, refusals.
-const BESIDE: &[(&str, &str)] = &[
+pub const BESIDE: &[(&str, &str)] = &[
     ("cli", "fib top tune_apply tune_systemd"),
     ("ebpf", "programs"),
     (
@@ -40,11 +40,11 @@ const BESIDE: &[(&str, &str)] = &[
 ];
 
 /// Tests of trials that hold whatever disturbs the machine: every frame is accounted for, and what is left of a run.
-const COUNTED: &[(&str, &str)] = &[
+pub const COUNTED: &[(&str, &str)] = &[
     ("cli", "campaign doctor safety trial"),
     (
         "lab",
-        "destinations device_counts exit external flow_length kernel_interfaces killed_trial \
+        "destinations device_counts exit external flow_length kernel_interfaces killed \
          modifiers not_routed packet_port probe trial",
     ),
 ];

@@ -22,7 +22,7 @@ mod flow_length;
 mod frames;
 mod host;
 mod kernel_interfaces;
-mod killed_trial;
+mod killed;
 mod latency;
 mod loss_pattern;
 mod many_cpus;

@@ -54,6 +54,13 @@ pub fn raise() -> Site {
     site
 }
 
+/// These count, or name each algorithm whose module a setting has loaded.
+const NO_SETTINGS: [&str; 3] = [
+    "_count",
+    "/tcp_allowed_congestion_control",
+    "/tcp_available_congestion_control",
+];
+
 fn walk(folder: &Path, held: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(folder).expect("folder").flatten() {
         let path = entry.path();
@@ -61,7 +68,7 @@ fn walk(folder: &Path, held: &mut BTreeMap<String, String>) {
         if path.is_dir() {
             walk(&path, held);
         } else if let Ok(text) = fs::read_to_string(&path)
-            && !name.ends_with("_count")
+            && !NO_SETTINGS.iter().any(|end| name.ends_with(end))
         {
             held.insert(name, text);
         }
