@@ -192,10 +192,15 @@ fn more_flows_than_one_source_address_has_ports_for() {
             };
             let mut tester = Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled)
                 .unwrap_or_else(|error| panic!("tester: {error}"));
-            let offer = Offer::new(Rate::from_fps(200_000.0), Span::from_millis(600));
-            let trial = trial::run(&mut tester, &offer).unwrap_or_else(|error| panic!("{error}"));
+            // 120 000 frames, as fast as this machine sends them.
+            let offers = [200_000.0, 50_000.0, 12_500.0, 3_125.0]
+                .map(|fps| Offer::new(Rate::from_fps(fps), Span::from_secs_f64(120_000.0 / fps)));
+            let trial = offers
+                .iter()
+                .map(|offer| trial::run(&mut tester, offer).unwrap_or_else(|e| panic!("{e}")))
+                .find(|trial| trial.counts().sent > 64_513);
+            let trial = trial.expect("a load that this machine sends");
             assert_delivered(&trial, &format!("{flows} flows, ipv6 {ipv6}"));
-            assert!(trial.counts().sent > 64_513, "{:?}", trial.counts());
         }
     }
 }

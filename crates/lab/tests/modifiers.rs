@@ -151,7 +151,7 @@ fn frames_meet_each_of_256_networks() {
         let routes = origin.routes(ipv6, false, &mut |_| ()).expect("routes");
         let plan = DrawPlan {
             draw: Draw::PerAddress,
-            count: 8_192,
+            count: 4_096,
             ipv6,
             flows: 1,
             seed: 1,
@@ -172,7 +172,7 @@ fn frames_meet_each_of_256_networks() {
         };
         let mut tester = tester(&bed, &traffic, 100_000);
         // More frames than destinations, so each of them is met.
-        let trial = run_until(&mut tester, &offer(50_000.0, 200), |trial| {
+        let trial = run_until(&mut tester, &offer(10_000.0, 800), |trial| {
             is_delivered(trial) && trial.counts().sent > drawn.distinct
         });
         assert_closed(&trial, "networks");
