@@ -42,7 +42,7 @@ pub fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
     let folder = crate::root().join("target/kernel").join(request.word);
     let kernel = package::fetch(request.suite, request.package, &folder)?;
     eprintln!(
-        "xtask: Linux {} on {} emulated CPUs; minutes to half an hour, and no rate here is a rate",
+        "xtask: Linux {} on {} emulated CPUs; an hour or so for all tests, and no rate here is a rate",
         kernel.release, request.cpus
     );
     let built = programs::build(&steps)?;
@@ -106,9 +106,10 @@ impl Request {
     }
 
     fn check(&self) -> Result<(), Failure> {
-        let known = |name: &&String| steps::STEPS.iter().any(|step| step.test == **name);
+        let known = |name: &&String| steps::all().any(|step| step.test == **name);
         if let Some(stranger) = self.tests.iter().find(|name| !known(name)) {
-            let names = steps::STEPS.map(|step| step.test).join(", ");
+            let names: Vec<_> = steps::all().map(|step| step.test).collect();
+            let names = names.join(", ");
             return Err(Failure::new(format!(
                 "kernel: no test '{stranger}' for it; these are: {names}"
             )));

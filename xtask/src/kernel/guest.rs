@@ -13,21 +13,24 @@ use std::process::Command;
 const INIT: &str = include_str!("init.sh");
 /// Modules that a bed or a test may ask the kernel for, and drivers of the machine's NICs (`boot.rs`); all others are
 /// drivers of things that are not there.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 13] = [
     "kernel/net",
     "kernel/lib",
     "kernel/crypto",
     "kernel/arch",
     "kernel/drivers/net/veth.ko*",
     "kernel/drivers/net/dummy.ko*",
+    "kernel/drivers/net/macvlan.ko*",
+    "kernel/drivers/net/vrf.ko*",
     "kernel/drivers/virtio",
     "kernel/drivers/net/virtio_net.ko*",
     "kernel/drivers/net/net_failover.ko*",
     "kernel/drivers/net/vmxnet3",
     "kernel/drivers/net/ethernet/intel/e1000e",
 ];
-/// Other people's programs that the tests start, beside those that busybox has.
-const TOOLS: [&str; 4] = ["ip", "tc", "nft", "ethtool"];
+/// Other people's programs that the tests start, beside those that busybox has. Its `unshare` knows no time namespace, its
+/// `seq` no format, and its shell takes its own `tc` before any other.
+const TOOLS: [&str; 7] = ["ip", "tc", "nft", "ethtool", "unshare", "seq", "dash"];
 
 /// Packs it all, `steps` being lines of the guest's shell; the path of the archive.
 pub fn pack(

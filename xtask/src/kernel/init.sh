@@ -2,6 +2,7 @@
 # First process of the emulated machine: what a system has at hand, then the steps, then the end.
 # The workshop reads the lines that begin with "guest: ".
 /bin/busybox --install -s /bin
+ln -sf /sbin/dash /bin/sh
 ln -sf /bin/busybox /sbin/modprobe
 ln -sf "$(find / -xdev -type f -name mpps)" /sbin/mpps
 export PATH=/sbin:/bin HOME=/tmp RUST_TEST_THREADS=1 RUST_BACKTRACE=0

@@ -25,16 +25,14 @@ pub fn build(steps: &[Step]) -> Result<Vec<Program>, Failure> {
             "mpps was not built; the compiler's words stand above",
         ));
     }
-    let mut selected = Vec::new();
-    for step in steps {
-        selected.extend(["--package", step.package]);
-    }
-    selected.extend(["--test", "*"]);
+    let packages = steps.iter().map(|step| format!("mpps-{}", step.folder));
+    let packages: Vec<String> = packages.collect();
+    let each = packages.iter().flat_map(|package| ["--package", package]);
+    let selected: Vec<&str> = each.chain(["--test", "*"]).collect();
     let built = programs::build(&selected)?;
     let mut programs = vec![program(&mpps, known_as)];
     for step in steps {
-        let folder = step.package.trim_start_matches("mpps-");
-        let name = format!("{folder}/{}", step.test);
+        let name = format!("{}/{}", step.folder, step.test);
         let found = built.iter().find(|program| program.name == name);
         let found = found.ok_or_else(|| Failure::new(format!("cargo built no test {name}")))?;
         programs.push(program(&found.path, step.path()));

@@ -1,127 +1,89 @@
 //! What runs on another kernel, and why it and not all. Only what answers the same however slow the machine is:
 //! an emulated one is 20 to 50 times as slow as its host. A load it cannot carry says nothing of its kernel.
 
+use crate::suite::{BESIDE, COUNTED};
+
 /// One file of our tests, started once.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// The package whose test it is.
-    pub package: &'static str,
+    /// The folder of its crate.
+    pub folder: &'static str,
     /// The test's file, and the word for it on the command line.
     pub test: &'static str,
-    /// Which of its tests; all where none is named.
-    pub only: &'static [&'static str],
-    /// CPUs of the machine it is for.
-    pub cpus: RangeOfCpus,
+    /// Fewest CPUs of the machine it is for.
+    cpus: usize,
 }
 
-/// First and last count of CPUs.
-type RangeOfCpus = (usize, usize);
+/// Crates whose tests meet a kernel. Each leans on those before it.
+const FOLDERS: [&str; 3] = ["ebpf", "linux", "lab"];
 
-const ANY: RangeOfCpus = (1, usize::MAX);
-const TWO_OR_MORE: RangeOfCpus = (2, usize::MAX);
-const THREE_OR_MORE: RangeOfCpus = (3, usize::MAX);
-const FOUR_OR_MORE: RangeOfCpus = (4, usize::MAX);
-const FIVE_OR_MORE: RangeOfCpus = (5, usize::MAX);
+/// Files of these crates that hold on any machine, by the fewest CPUs that they are for.
+const LISTS: [(usize, &[(&str, &str)]); 2] = [(1, BESIDE), (2, COUNTED)];
 
-const fn step(
-    package: &'static str,
-    test: &'static str,
-    cpus: RangeOfCpus,
-    only: &'static [&'static str],
-) -> Step {
-    Step {
-        package,
-        test,
-        only,
-        cpus,
-    }
+/// More files, whose tests skip what an emulated machine is too slow for.
+const MORE: [(&str, usize, &str); 5] = [
+    ("lab", 1, "tune_machine"),
+    ("lab", 2, "no_hook profile tune_nics"),
+    ("lab", 3, "explain_limits"),
+    ("lab", 4, "many_cpus"),
+    ("cli", 5, "cores"),
+];
+
+/// Where not the whole file says something of a kernel: which of its tests do. Whether samples are complete depends on the
+/// machine.
+const ONLY: [(&str, &[&str]); 1] = [(
+    "profile",
+    &[
+        "a_known_call_of_the_kernel_is_named",
+        "the_routers_thread_is_seen_to_forward",
+    ],
+)];
+
+/// Every step of every machine. Not among them: what depends on rates (calibrations but the planted loss of
+/// `kernel_interfaces`, loss patterns, searches), and on CPUs that never stand still (stalls).
+pub fn all() -> impl Iterator<Item = Step> {
+    let listed = FOLDERS.iter().flat_map(|folder| {
+        let of_list = move |(cpus, list): (usize, &'static [(&'static str, &'static str)])| {
+            let own = list.iter().filter(move |(of, _)| of == folder);
+            own.map(move |&(folder, files)| (folder, cpus, files))
+        };
+        LISTS.into_iter().flat_map(of_list)
+    });
+    let each = |(folder, cpus, files): (&'static str, usize, &'static str)| {
+        let step = move |test| Step { folder, test, cpus };
+        files.split(' ').map(step)
+    };
+    listed.chain(MORE).flat_map(each)
 }
-
-/// Of the trials those whose loads a slow machine can send, and those that end without a rate on any machine.
-const SLOW_TRIALS: [&str; 5] = [
-    "ledger_closes_from_idle_to_five_times_overload",
-    "a_hog_on_the_testers_cpu_never_becomes_a_rate",
-    "a_receiver_that_dies_makes_the_trial_invalid",
-    "a_vanished_port_is_an_error_not_a_rate",
-    "in_lock_step_on_one_cpu_an_overload_is_no_pass",
-];
-
-/// Of the packet sockets' trials those of one size at loads a slow machine can send.
-const SLOW_PACKETS: [&str; 5] = [
-    "a_dut_that_drops_is_lossy_and_a_dead_one_is_named",
-    "a_frame_that_nobody_counts_makes_the_trial_invalid",
-    "both_ports_send_the_same_frames",
-    "ledger_closes_from_idle_to_overload",
-    "ports_that_go_down_or_away_are_errors_not_rates",
-];
-
-/// Of the profile those that only ask for names: whether samples are complete depends on the machine.
-const PROFILES: [&str; 2] = [
-    "a_known_call_of_the_kernel_is_named",
-    "the_routers_thread_is_seen_to_forward",
-];
-
-/// Of the limits those that two CPUs of the router are needed for.
-const LIMITS: [&str; 2] = [
-    "a_lock_that_two_cpus_wait_for_is_told",
-    "a_qdisc_that_two_cpus_send_through_is_told",
-];
-
-/// All steps, in their order: each leans on those before it. Not among them: what depends on rates (calibrations
-/// but the planted loss of `kernel_interfaces`, loss patterns, searches), and on CPUs that never stand still (stalls).
-pub const STEPS: [Step; 26] = [
-    step("mpps-ebpf", "programs", ANY, &[]),
-    step("mpps-linux", "netns", ANY, &[]),
-    step("mpps-linux", "links", ANY, &[]),
-    step("mpps-linux", "routes", ANY, &[]),
-    step("mpps-linux", "setting", ANY, &[]),
-    step("mpps-linux", "tc", ANY, &[]),
-    step("mpps-linux", "kthreads", ANY, &[]),
-    step("mpps-linux", "moving", ANY, &[]),
-    step("mpps-linux", "spawn", ANY, &[]),
-    step("mpps-linux", "packet", ANY, &[]),
-    step("mpps-lab", "bed", ANY, &[]),
-    step("mpps-lab", "probe", ANY, &[]),
-    step("mpps-lab", "frames", ANY, &[]),
-    step("mpps-lab", "kernel_interfaces", TWO_OR_MORE, &[]),
-    step("mpps-lab", "trial", TWO_OR_MORE, &SLOW_TRIALS),
-    step("mpps-lab", "packet_port", TWO_OR_MORE, &SLOW_PACKETS),
-    step("mpps-lab", "profile", TWO_OR_MORE, &PROFILES),
-    step("mpps-lab", "fib", ANY, &[]),
-    step("mpps-lab", "fib_host", ANY, &[]),
-    step("mpps-lab", "many_cpus", FOUR_OR_MORE, &[]),
-    step("mpps-lab", "explain_limits", THREE_OR_MORE, &LIMITS),
-    step("mpps-cli", "cores", FIVE_OR_MORE, &[]),
-    step("mpps-lab", "tune_machine", ANY, &[]),
-    step("mpps-lab", "tune_nics", TWO_OR_MORE, &[]),
-    step("mpps-lab", "recover", ANY, &[]),
-    step("mpps-lab", "wreckage", ANY, &[]),
-];
 
 /// Those for a machine of so many CPUs whose names were asked for; all of them where none was.
 pub fn chosen(cpus: usize, names: &[String]) -> Vec<Step> {
-    let fits = |step: &&Step| (step.cpus.0..=step.cpus.1).contains(&cpus);
-    let asked = |step: &&Step| names.is_empty() || names.iter().any(|name| name == step.test);
-    STEPS.iter().filter(fits).filter(asked).copied().collect()
+    let asked = |step: &Step| names.is_empty() || names.iter().any(|name| name == step.test);
+    all()
+        .filter(|step| step.cpus <= cpus && asked(step))
+        .collect()
 }
 
 impl Step {
+    /// Which of its tests; all where none is named.
+    fn only(&self) -> &'static [&'static str] {
+        let of = ONLY.iter().find(|(test, _)| *test == self.test);
+        of.map_or(&[""], |(_, only)| only)
+    }
+
     /// Its program's path below the guest's root.
     pub fn path(&self) -> String {
-        format!("tests/{}", self.package)
+        format!("tests/{}", self.folder)
     }
 }
 
 /// The steps, then the commands, as the guest's shell takes them: a line each.
 pub fn lines(steps: &[Step], commands: &[String]) -> Vec<String> {
     let line = |step: &Step| {
-        let every = &[""][..];
-        let only = if step.only.is_empty() {
-            every
-        } else {
-            step.only
-        };
-        let only = only.iter().map(|name| format!(" {}::{name}", step.test));
+        let only = step
+            .only()
+            .iter()
+            .map(|name| format!(" {}::{name}", step.test));
         let only: String = only.collect();
         format!("step {} /{} --show-output{only}\n", step.test, step.path())
     };
@@ -145,27 +107,31 @@ mod tests {
         assert_eq!(names(2, &["trial", "bed"]), ["bed", "trial"]);
     }
 
+    /// A test is chosen by a part of its name.
     #[test]
-    fn the_tests_that_a_step_names_are_there() {
-        for step in STEPS {
-            let package = step.package.trim_start_matches("mpps-");
-            let file = format!("crates/{package}/tests/{}.rs", step.test);
+    fn the_tests_that_a_step_names_are_its_own() {
+        for step in all() {
+            let file = format!("crates/{}/tests/{}.rs", step.folder, step.test);
             let text = std::fs::read_to_string(crate::root().join(&file)).expect(&file);
-            for name in step.only {
-                assert!(text.contains(&format!("fn {name}()")), "{file}: {name}");
+            for name in step.only() {
+                assert!(text.contains(&format!("fn {name}")), "{file}: {name}");
             }
+            let others = all().filter(|other| other.test != step.test);
+            let taken: Vec<_> = others
+                .filter(|other| other.test.ends_with(step.test))
+                .collect();
+            assert!(taken.is_empty(), "{file}: {taken:?}");
         }
     }
 
     #[test]
     fn a_step_is_a_line_of_the_guests_shell() {
-        let only = step("lab", "bed", ANY, &["a", "b"]);
-        let line = "step bed /tests/lab --show-output bed::a bed::b\n";
-        assert_eq!(lines(&[only], &[]), [line]);
-        let all = step("lab", "bed", ANY, &[]);
-        assert_eq!(
-            lines(&[all], &[]),
-            ["step bed /tests/lab --show-output bed::\n"]
+        let line = |test| lines(&chosen(2, &[String::from(test)]), &[]).concat();
+        assert_eq!(line("bed"), "step bed /tests/lab --show-output bed::\n");
+        let some = line("profile");
+        assert!(
+            some.contains(" profile::a_known_call_of_the_kernel_is_named "),
+            "{some}"
         );
     }
 
