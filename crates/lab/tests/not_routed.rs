@@ -146,10 +146,10 @@ fn a_flow_that_two_queues_share_is_named() {
     if !support::can_run_on_two_cpus() || !support::has("nft") {
         return;
     }
-    // 480 kbit/s are 1000 frames of 60 octets a second, and 1250 come.
+    // 120 kbit/s are 250 frames of 60 octets a second, and 625 come where the sender keeps up.
     let queues = "tc qdisc add dev mC root handle 1: htb default 1\n\
         tc class add dev mC parent 1: classid 1:1 htb rate 1gbit\n\
-        tc class add dev mC parent 1: classid 1:2 htb rate 480kbit burst 1600\n";
+        tc class add dev mC parent 1: classid 1:2 htb rate 120kbit burst 1600\n";
     let slower = support::forward_rule("numgen inc mod 16 3 meta priority set 1:2");
     let queued = bed(&format!("set -e\n{queues}{slower}"));
     let mut tester = trials::tester(&queued, &support::traffic(), FRAMES);
@@ -157,7 +157,7 @@ fn a_flow_that_two_queues_share_is_named() {
         let counts = trial.counted();
         counts.reordered > 0 && 16 * counts.reordered < 2 * counts.received
     };
-    let offer = trials::offer(20_000.0, 300);
+    let offer = trials::offer(10_000.0, 300);
     let trial = trials::run_until(&mut tester, &offer, is_reordered);
     let (reordered, received) = (trial.counted().reordered, trial.counted().received);
     assert!(is_reordered(&trial), "{:?}", trial.counted());

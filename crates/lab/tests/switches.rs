@@ -51,8 +51,14 @@ pub fn settings_of(bed: &Bed) -> String {
 /// What one of them says and the other does not.
 fn differences(before: &str, after: &str) -> Vec<String> {
     let only = |one: &str, other: &str| {
-        let other: BTreeSet<&str> = other.lines().collect();
-        let lines = one.lines().filter(|line| !other.contains(line));
+        // A module that a rule has loaded brings settings of its own, and stays.
+        let is_of_module = |line: &&str| {
+            let name = line.split_once(':').map(|(name, _)| format!("\n{name}:"));
+            line.starts_with("netfilter/") && !name.is_some_and(|name| other.contains(&name))
+        };
+        let same: BTreeSet<&str> = other.lines().collect();
+        let lines = one.lines().filter(|line| !same.contains(line));
+        let lines = lines.filter(|line| !is_of_module(line));
         lines.take(5).map(str::to_owned).collect::<Vec<_>>()
     };
     [only(before, after), only(after, before)].concat()
