@@ -312,7 +312,7 @@ fn a_bed_of_other_frames_tells_no_share() {
         format!(
             "[[cell]]\nid = \"a\"\ntitle = \"t\"\nflags = \"--frame {frame} --flows {flows}\"\n\
              [[cell]]\nid = \"b\"\ntitle = \"t\"\nverb = \"compare\"\nflags = \"--frame 64 --flows 32\"\n\
-             variants = [{{ name = \"x\" }}, {{ name = \"y\", flags = \"-6\" }}]\n\
+             variants = [{{ name = \"x\" }}, {{ name = \"y\", flags = \"--bidirectional\" }}]\n\
              claim = {{ id = \"c\", statement = \"s\", published = \"p\", of = \"rate_change\", most = 1, bed_of = \"a\" }}"
         )
     };
