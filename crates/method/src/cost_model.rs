@@ -31,13 +31,11 @@ const VARIES: f64 = 0.1;
 const SURE: f64 = 0.1;
 /// Numbers a frame that are so alike (squared correlation) cannot be told apart.
 const ALIKE: f64 = 0.99;
-/// Without any one of the loads a term changes by at most this part, or the loads cannot tell it from the others.
-const APART: f64 = 0.5;
 /// Other terms stand for these if their relative errors are at most so many times as large, or a thousandth.
 const AS_WELL: f64 = 2.0;
 const EXACT: f64 = 1e-3;
 /// Terms: frame, wake-up, poll.
-const TERMS: usize = 3;
+pub const TERMS: usize = 3;
 /// A bit each: all, frames, wake-ups, polls.
 const ALL: u32 = (1 << TERMS) - 1;
 const FRAMES: u32 = 1;
@@ -101,8 +99,8 @@ pub struct CostModel {
     pub per_wake_ns: f64,
     /// Each poll; 0 where no load had any.
     pub per_poll_ns: f64,
-    /// Terms that the loads cannot tell from the others.
-    pub mixed: Vec<&'static str>,
+    /// The smallest and the largest of each term, in this order, over all fits that explain the loads about as well.
+    pub as_well_ns: [(f64, f64); TERMS],
     /// How far the loads lie from the model: root of the mean square.
     pub off_ns: f64,
 }
@@ -152,21 +150,20 @@ impl CostModel {
         }
         let off = relative_error(&terms, points).max(EXACT);
         let fits = |rival: &[f64; TERMS]| relative_error(rival, points) <= AS_WELL * off;
-        others.extend(rivals.into_iter().flatten().filter(fits));
+        let rivals: Vec<_> = rivals.into_iter().flatten().filter(fits).collect();
+        others.extend(&rivals);
         let cost = cost_ns(&terms, saturated);
         let change = |other: &[f64; TERMS]| (cost / cost_ns(other, saturated) - 1.0).abs();
         let most = others.iter().map(change).fold(0.0, f64::max);
         if most > SURE || !most.is_finite() {
             return Err(CannotFit::Unsure(most));
         }
-        let is_mixed = |term: usize| {
-            let of_term = |terms: &[f64; TERMS]| terms.get(term).copied().unwrap_or(0.0);
-            let own = of_term(&terms);
-            others
-                .iter()
-                .any(|other| (of_term(other) - own).abs() > APART * own)
-        };
-        let named = NAMES.into_iter().enumerate();
+        let mut as_well_ns = terms.map(|own| (own, own));
+        for rival in &rivals {
+            for ((low, high), other) in as_well_ns.iter_mut().zip(rival) {
+                (*low, *high) = (low.min(*other), high.max(*other));
+            }
+        }
         let squares = points
             .iter()
             .map(|point| (cost_ns(&terms, point.batching) - point.cost_ns).powi(2));
@@ -176,10 +173,7 @@ impl CostModel {
             per_frame_ns,
             per_wake_ns,
             per_poll_ns,
-            mixed: named
-                .filter(|(term, _)| is_mixed(*term))
-                .map(|(_, name)| name)
-                .collect(),
+            as_well_ns,
             off_ns,
         })
     }
@@ -187,8 +181,13 @@ impl CostModel {
     /// The cost of a frame that is batched so, in ns.
     #[must_use]
     pub fn cost_ns(&self, batching: Batching) -> f64 {
-        let terms = [self.per_frame_ns, self.per_wake_ns, self.per_poll_ns];
-        cost_ns(&terms, batching)
+        cost_ns(&self.terms_ns(), batching)
+    }
+
+    /// Each frame, each wake-up, each poll.
+    #[must_use]
+    pub const fn terms_ns(&self) -> [f64; TERMS] {
+        [self.per_frame_ns, self.per_wake_ns, self.per_poll_ns]
     }
 
     /// The maximum forwarding rate: as many frames as so many CPUs have time for, batched as at saturation. A part of
@@ -354,10 +353,11 @@ mod tests {
     }
 
     #[test]
-    fn mixed_terms_are_told() {
+    fn terms_that_stand_for_each_other_have_a_range() {
         let mut all = loads(|| 0.0);
         let model = CostModel::fit(&all, SATURATED).expect("a model");
-        assert!(model.mixed.is_empty(), "{model:?}");
+        let [frame, ..] = model.as_well_ns;
+        assert!((frame.1 - frame.0).abs() < 1e-6, "{model:?}");
         // At saturation they are alike too, so the prediction stands, but not the terms.
         for load in &mut all {
             load.batching.polls = 0.125 + load.batching.wakes;
@@ -368,9 +368,9 @@ mod tests {
             ..SATURATED
         };
         let model = CostModel::fit(&all, saturated).expect("a model");
-        let mixed = &model.mixed;
-        let is_told = mixed.contains(&"wake-up") && mixed.contains(&"poll");
-        assert!(is_told, "{mixed:?}");
+        let [_, wake, poll] = model.as_well_ns;
+        assert!(wake.0 < 1e-6 && wake.1 > 2_999.0, "{wake:?}");
+        assert!(poll.0 < 1e-6 && poll.1 > 2_999.0, "{poll:?}");
         assert!((model.cost_ns(saturated) - 600.0).abs() < 1e-6, "{model:?}");
     }
 
@@ -397,7 +397,7 @@ mod tests {
         };
         let model = CostModel::fit(&loads, full).expect("a model");
         assert!((model.per_frame_ns - 325.0).abs() < 5.0, "{model:?}");
-        assert!(model.mixed.contains(&"frame"), "{model:?}");
+        assert_eq!(model.as_well_ns[0].0, 0.0, "{model:?}");
         // Wake-ups explain what polls do not: a fit of polls alone is far worse, and says nothing.
         assert!(correlation_squared(&loads) > ALIKE);
         let alone = best(&loads, FRAMES, ALL & !WAKES).expect("a fit");

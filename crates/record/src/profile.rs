@@ -261,10 +261,14 @@ pub struct CostModel {
     pub wake_up_ns: f64,
     /// Each poll; 0 also where nobody counted polls.
     pub poll_ns: f64,
-    /// Terms whose cost the loads cannot tell from the others': `frame`, `wake-up`, `poll`. Records of method version 11 or
-    /// older may name `waiting` too.
-    #[serde(default)]
+    /// Terms whose cost the loads cannot tell from the others': `frame`, `wake-up`, `poll`, in old records `waiting`. Newer
+    /// records have `term_ranges_ns` in its place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mixed: Vec<String>,
+    /// Student's 95 % interval of each of the three terms above, from the fits without one trial at a time. It contains the
+    /// term of fits that explain the loads about as well. Absent where a fit without one trial fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub term_ranges_ns: Option<Vec<Interval<f64>>>,
     /// How far the loads lie from the model: root of the mean square.
     pub off_ns: f64,
     /// Loads that it was fitted to, all below saturation: of whole trials in one state of the machine, or of trials in which

@@ -228,7 +228,8 @@ pub(crate) fn is_far(error_ratio: f64) -> bool {
     error_ratio.abs() > ERROR_MAX
 }
 
-/// What the lower loads predict. A cost that they cannot tell from the others has no number.
+/// What the lower loads predict. Each cost has its range; in older records one that they cannot tell from the others has no
+/// number.
 fn model(model: &CostModel) -> String {
     let costs = [
         ("frame", "a frame", model.frame_ns),
@@ -236,15 +237,23 @@ fn model(model: &CostModel) -> String {
         ("poll", "a poll", model.poll_ns),
     ];
     let is_mixed = |name: &str| model.mixed.iter().any(|mixed| mixed == name);
-    let known = costs
-        .iter()
-        .filter(|(name, _, ns)| *ns > 0.0 && !is_mixed(name));
+    let ranges = model.term_ranges_ns.iter().flatten().map(Some);
+    let known = (costs.iter().zip(ranges.chain(std::iter::repeat(None)))).filter(
+        |((name, _, ns), range)| range.map_or(*ns, |range| range.high) > 0.0 && !is_mixed(name),
+    );
     let known: Vec<String> = known
-        .map(|(_, of, ns)| format!("{ns:.0} ns {of}"))
+        .map(|((_, of, ns), range)| {
+            let range = range.map(|range| format!(" ({:.0} to {:.0})", range.low, range.high));
+            format!("{ns:.0} ns {of}{}", range.unwrap_or_default())
+        })
         .collect();
+    let no_range = match model.term_ranges_ns {
+        None if !known.is_empty() => ", without an interval",
+        _ => "",
+    };
     let known = match known.as_slice() {
         [] => String::new(),
-        known => known.join(", ") + ". It is ",
+        known => known.join(", ") + no_range + ". It is ",
     };
     let mixed = match model.mixed.as_slice() {
         [] => String::new(),
@@ -516,6 +525,30 @@ mod tests {
         let told = samples(&load, true);
         assert!(told.contains(" are 97 % of those due."), "{told}");
         assert!(samples(&load, false).contains(" cover 97 % of the busy time."));
+    }
+
+    #[test]
+    fn each_cost_of_the_fit_has_its_range() {
+        let mut fitted = CostModel {
+            frame_ns: 558.4,
+            wake_up_ns: 2_046.0,
+            term_ranges_ns: Some(vec![
+                [500.0, 558.4, 610.0].into(),
+                [1_800.0, 2_046.0, 2_300.0].into(),
+                [0.0, 0.0, 300.0].into(),
+            ]),
+            ..CostModel::default()
+        };
+        let ranges = "558 ns a frame (500 to 610), 2046 ns a wake-up (1800 to 2300), 0 ns a poll (0 to 300).";
+        let told = model(&fitted);
+        assert!(
+            told.starts_with(&format!("Model: {ranges} It is fitted to ")),
+            "{told}"
+        );
+        fitted.term_ranges_ns = None;
+        let told = model(&fitted);
+        let none = "558 ns a frame, 2046 ns a wake-up, without an interval. It is fitted to ";
+        assert!(told.starts_with(&format!("Model: {none}")), "{told}");
     }
 
     #[test]

@@ -440,7 +440,12 @@ pub fn profiles() -> String {
                 frame_ns: 690.0,
                 wake_up_ns: 2_600.0,
                 poll_ns: 300.0,
-                mixed: vec!["poll".to_owned()],
+                term_ranges_ns: Some(vec![
+                    [660.0, 690.0, 720.0].into(),
+                    [2_300.0, 2_600.0, 2_900.0].into(),
+                    [0.0, 300.0, 900.0].into(),
+                ]),
+                mixed: Vec::new(),
                 off_ns: 4.0,
                 loads: 3,
                 windows: Some(40),

@@ -170,26 +170,22 @@ impl Alike {
         })
     }
 
-    /// Half the width of the interval of ln(predicted / measured), over whole trials: one lower and one
-    /// saturated at a time are left out. `None` where too few remain.
-    fn log_half_width(&self) -> Option<f64> {
+    /// The predictions without one whole trial at a time: a lower one, and a saturated one.
+    fn without_one(&self) -> Option<Vec<Vec<Predicted>>> {
         let lower = (0..self.lower.len()).map(|out| {
             let mut rest = self.clone();
             rest.lower.remove(out);
-            rest.log_error()
+            rest.predict().ok()
         });
         let saturated = (0..self.saturated.len()).map(|out| {
             let mut rest = self.clone();
             rest.saturated.remove(out);
-            rest.log_error()
+            rest.predict().ok()
         });
-        let lower = statistics::jackknife_half_width(&lower.collect::<Option<Vec<_>>>()?)?;
-        let saturated = statistics::jackknife_half_width(&saturated.collect::<Option<Vec<_>>>()?)?;
-        Some(lower.hypot(saturated))
-    }
-
-    fn log_error(&self) -> Option<f64> {
-        Some(self.predict().ok()?.log_error())
+        Some(vec![
+            lower.collect::<Option<_>>()?,
+            saturated.collect::<Option<_>>()?,
+        ])
     }
 }
 
@@ -238,14 +234,47 @@ impl fmt::Display for NoModel {
     }
 }
 
-/// Half the width of the interval of ln(predicted / measured), over trials whose loads took turns.
-fn log_half_width_in_turns(Measured { turned, polls, .. }: &Measured) -> Option<f64> {
+/// The predictions without one trial at a time, all its loads left out together.
+fn without_one_in_turns(Measured { turned, polls, .. }: &Measured) -> Option<Vec<Vec<Predicted>>> {
     let without = (0..turned.len()).map(|out| {
         let mut rest = turned.clone();
         rest.remove(out);
-        Alike::in_turns(&rest, polls)?.log_error()
+        Alike::in_turns(&rest, polls)?.predict().ok()
     });
-    statistics::jackknife_half_width(&without.collect::<Option<Vec<_>>>()?)
+    Some(vec![without.collect::<Option<_>>()?])
+}
+
+/// Half the width of Student's interval of a number of the prediction (delete-one jackknife). `None` where too few trials
+/// remain.
+fn half_width(without: &[Vec<Predicted>], number: impl Fn(&Predicted) -> f64) -> Option<f64> {
+    let of = |trials: &Vec<Predicted>| {
+        let numbers: Vec<f64> = trials.iter().map(&number).collect();
+        statistics::jackknife_half_width(&numbers)
+    };
+    let all: Option<Vec<f64>> = without.iter().map(of).collect();
+    Some(all?.into_iter().fold(0.0, f64::hypot))
+}
+
+/// Each term's interval, and what fits that explain the loads as well say of it. Without one trial the state of all may be
+/// another one, which the measured rate tells too.
+fn term_ranges(
+    found: &Predicted,
+    without: &[Vec<Predicted>],
+) -> Option<Vec<record::Interval<f64>>> {
+    let terms = found
+        .model
+        .terms_ns()
+        .into_iter()
+        .zip(found.model.as_well_ns);
+    let range = |(term, (ns, (low, high))): (usize, (f64, (f64, f64)))| {
+        let here = |other: &Predicted| {
+            let times = other.measured.fps() / found.measured.fps();
+            other.model.terms_ns()[term] * times
+        };
+        let half = half_width(without, here)?;
+        Some([low.min(ns - half).max(0.0), ns, high.max(ns + half)].into())
+    };
+    terms.enumerate().map(range).collect()
 }
 
 /// Fits what was measured below saturation, and predicts what the router forwards at it. Else why not. Where no loads took
@@ -267,10 +296,12 @@ pub(super) fn fit(measured: &Measured, is_cpu: bool) -> Result<record::CostModel
         return Err(NoModel::Short(none.to_owned()));
     }
     let found = alike.predict()?;
-    let half_width = match alike.in_turns {
-        Some(_) => log_half_width_in_turns(measured),
-        None => alike.log_half_width(),
+    let without = match alike.in_turns {
+        Some(_) => without_one_in_turns(measured),
+        None => alike.without_one(),
     };
+    let error = without.as_ref();
+    let error = error.and_then(|without| half_width(without, Predicted::log_error));
     let off = prediction_error(found.rate, found.measured).ok_or("nothing was forwarded")?;
     let range = |half: f64| {
         let end = |log: f64| log.exp() - 1.0;
@@ -281,9 +312,8 @@ pub(super) fn fit(measured: &Measured, is_cpu: bool) -> Result<record::CostModel
         frame_ns: found.model.per_frame_ns,
         wake_up_ns: found.model.per_wake_ns,
         poll_ns: found.model.per_poll_ns,
-        mixed: (found.model.mixed.iter())
-            .map(|&name| name.to_owned())
-            .collect(),
+        mixed: Vec::new(),
+        term_ranges_ns: without.and_then(|without| term_ranges(&found, &without)),
         off_ns: found.model.off_ns,
         loads: alike.lower.len() as u32,
         windows: alike.in_turns.map(|(windows, _)| windows as u32),
@@ -291,8 +321,8 @@ pub(super) fn fit(measured: &Measured, is_cpu: bool) -> Result<record::CostModel
         predicted_fps: found.rate.fps(),
         measured_fps: found.measured.fps(),
         error_ratio: off,
-        error_range: half_width.map(range),
-        is_unsure: half_width.is_none_or(|half| half > HALF_WIDTH_MAX),
+        error_range: error.map(range),
+        is_unsure: error.is_none_or(|half| half > HALF_WIDTH_MAX),
     })
 }
 
@@ -423,6 +453,16 @@ mod tests {
             range.high - range.low < 0.02 && !model.is_unsure,
             "{model:?}"
         );
+        // A frame costs 600 ns there, and a wake-up 2 400.
+        let ranges = model.term_ranges_ns.clone().expect("ranges");
+        let is_within = |term: usize, low: f64, high: f64| {
+            let range = ranges.get(term).expect("a term");
+            (low..range.high).contains(&range.low) && range.high < high
+        };
+        assert!(
+            is_within(0, 590.0, 610.0) && is_within(1, 2_350.0, 2_450.0),
+            "{ranges:?}"
+        );
         let each = [model.measured_fps, model.predicted_fps].map(|fps| fps * 1.2 / 2e6);
         assert!(
             each.iter().all(|part| (part - 1.0).abs() < 0.02),
@@ -467,6 +507,7 @@ mod tests {
         let measured = whole(&[tried(1.6e6, 0.0, NEAR_NS)], lower(NEAR_NS));
         let whole = fit(&measured, true).expect("a model");
         assert!(whole.is_unsure && whole.error_range.is_none());
+        assert_eq!(whole.term_ranges_ns, None);
     }
 
     #[test]
