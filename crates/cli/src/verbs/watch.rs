@@ -11,6 +11,7 @@ use anyhow::{Result, bail, ensure};
 use mpps_lab::interrupt;
 use mpps_lab::observe::{CpuSet, Observer};
 use mpps_method::Span;
+use mpps_report::number;
 
 /// Looks at these CPUs for so long.
 ///
@@ -21,8 +22,8 @@ pub fn run(cpus: &CpuSet, time: Span, output: &OutputArgs) -> Result<Exit> {
     let observer = Observer::new(cpus)?;
     let (begun, mut recorder) = open_record(output)?;
     recorder.step(&format!("record: {}", recorder.record().path().display()));
-    let watched = CpuSet::from_iter(observer.cpus().iter().copied());
-    recorder.step(&format!("looking at CPU {watched} for {time}"));
+    let watched = number::cpus(observer.cpus());
+    recorder.step(&format!("looking at {watched} for {time}"));
     let line = host_run_line(begun, observer.cpus(), observer.netns(), time);
     let written = recorder.write(line);
     let ended = written.and_then(|()| look(&observer, time, &mut recorder));

@@ -2,9 +2,9 @@
 
 use super::frames::{Part, Polls};
 use crate::profile::Symbols;
-use crate::tester::TesterError;
 use crate::tester::programs::drops::{DropCounts, DropProbe};
 use crate::tester::programs::{self, maps, trace};
+use crate::tester::{EXIT, TesterError, has_receiver};
 use libbpf_rs::{Link, MapCore as _};
 use mpps_ebpf::instruments::observer::{ObservedCpu, ObserverSkel, ObserverSkelBuilder};
 use mpps_linux::clock::monotonic_ns;
@@ -109,6 +109,10 @@ impl Program {
         // Several places of one function count together.
         let mut drops: BTreeMap<_, u64> = BTreeMap::new();
         for (dropped, count) in &after.drops {
+            // A tester's receiver takes frames, and drops none.
+            if dropped.reason == EXIT && has_receiver(dropped.ifindex) {
+                continue;
+            }
             let link = links.iter().find(|link| link.index == dropped.ifindex);
             let call = dropped.location.saturating_sub(1);
             let function = symbols.and_then(|symbols| symbols.find(call));

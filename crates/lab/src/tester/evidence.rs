@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 /// The reason of frames that an exit's program takes.
-const EXIT: &str = "TC_EGRESS";
+pub(crate) const EXIT: &str = "TC_EGRESS";
 
 const READ_POLLS: &str = "read the polls";
 /// Frames whose polls are counted.

@@ -19,6 +19,7 @@ mod wire;
 
 pub(crate) use error::NO_HOOK;
 pub use error::{NoExit, TesterError};
+pub(crate) use evidence::EXIT;
 pub use evidence::EvidenceProbe;
 pub use fault::{Fault, PlantedFault};
 pub use kernel_interfaces::{KernelInterfaces, NapiList, TrafficControl};
@@ -30,7 +31,7 @@ pub use management::{Management, Question};
 pub use nic::napi_threads::threads as napi_threads;
 pub use nic::polling::ReceiverMode;
 pub use nic::virtual_nic::{Nic, NicPlan, Swap};
-pub(crate) use ports::exit_place::at_egress;
+pub(crate) use ports::exit_place::{at_egress, has_receiver};
 pub use ports::exit_place::{planned_place, receiver_place, refuses as exit_refuses};
 pub(crate) use ports::link_state::down_on;
 pub(crate) use ports::open::is_veth;

@@ -7,7 +7,7 @@ use crate::tester::ways::{Way, ways};
 use crate::traffic::{PortKind, ReceiverPlace, Traffic};
 use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netfilter;
-use mpps_linux::tc::{self, Hook};
+use mpps_linux::tc::{self, Hook, Turn};
 use mpps_method::Transport;
 
 /// Where the tester receives if the user does not choose: at the exit, if sender and receiver would share a CPU and
@@ -86,6 +86,14 @@ fn behind_hook(port: &Port) -> Result<Option<NoExit>, TesterError> {
 
 /// Our own programs that stand at a port's egress: the receiver, and a planted fault.
 const OURS: [&str; 2] = ["leave", "plant"];
+
+/// Whether a tester receives at the egress of this link of the calling thread's namespace.
+pub(crate) fn has_receiver(ifindex: u32) -> bool {
+    let [receiver, _] = OURS;
+    bpf::attached(ifindex, LinkKind::TcxEgress)
+        .is_ok_and(|names| names.iter().any(|name| name == receiver))
+        || tc::filters(ifindex, Hook::Egress).is_ok_and(|filters| filters.ours(Turn::Last))
+}
 
 /// What the router has at this port's egress, in words: a wire's frames would pass it too.
 pub(crate) fn at_egress(port: &Port) -> mpps_linux::Result<Option<String>> {
