@@ -251,9 +251,10 @@ fn unsaturated(limited_by: Option<&LimitedBy>) -> Option<String> {
     })
 }
 
-/// Doubts that are about the measurement.
+/// Doubts that are about the measurement, but for the one that [`unsaturated`] tells.
 fn doubted(doubts: &[Doubt]) -> impl Iterator<Item = String> {
-    let doubts = doubts.iter().filter(|doubt| doubt.footnote.is_none());
+    let is_told = |doubt: &&Doubt| doubt.footnote.is_none() && doubt.name != "not-saturated";
+    let doubts = doubts.iter().filter(is_told);
     doubts.map(|doubt| doubt.seen.clone())
 }
 
