@@ -211,7 +211,7 @@ fn a_shaper_at_the_outgoing_port_is_the_limit() {
     if !sets(&bed, &shaper) {
         support::skip!("tc with tbf");
     }
-    let queue = "The queueing discipline of the outgoing port is the limit. The router dropped ";
+    let queue = "The outgoing link, or the queueing discipline before it, is the limit. The router dropped ";
     let limit = (LimitedBy::Dut, queue);
     let Some(line) = limited(&bed, &support::traffic(), ROUTER, limit) else {
         return;
@@ -220,6 +220,26 @@ fn a_shaper_at_the_outgoing_port_is_the_limit() {
     let why = line.no_wire.as_deref().expect("no wire");
     let told = format!("because {port} has the queueing discipline tbf");
     assert!(why.ends_with(&told), "{why}");
+    assert_no_prediction(&line, ROUTER);
+}
+
+/// The same with room for all that a trial offers beyond its rate, so that none is dropped.
+#[test]
+fn a_shaper_that_holds_frames_is_the_limit() {
+    if !support::can_run_on_two_cpus() {
+        return;
+    }
+    let bed = support::bed();
+    let port = &bed.port(Side::C).name;
+    let shaper = format!("tc qdisc add dev {port} root tbf rate 24mbit burst 4k limit 50mb");
+    if !sets(&bed, &shaper) {
+        support::skip!("tc with tbf");
+    }
+    let held = "The outgoing link is the limit, or the queueing discipline tbf: ";
+    let limit = (LimitedBy::Dut, held);
+    let Some(line) = limited(&bed, &support::traffic(), ROUTER, limit) else {
+        return;
+    };
     assert_no_prediction(&line, ROUTER);
 }
 

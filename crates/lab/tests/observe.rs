@@ -1,8 +1,9 @@
 //! `mpps explain --cpus` looks at a bed's router at work: its limit is what was planted. Needs root and perf events.
 
 use crate::support;
+use crate::support::PortsOfBed as _;
 use crate::support::trials::{offer, tester};
-use mpps_lab::bed::Bed;
+use mpps_lab::bed::{Bed, Side};
 use mpps_lab::observe::{CpuSet, Observer};
 use mpps_lab::traffic::{ReceiverPlace, Traffic};
 use mpps_lab::trial;
@@ -42,7 +43,11 @@ fn came_in() -> u64 {
 /// A look at the router's CPU, from its namespace, once frames come. Also whether they came until the end of the look.
 fn look_at_router(bed: &Bed, fps: f64, time: Span) -> (ProfileLine, bool) {
     let traffic = Traffic {
-        receiver: ReceiverPlace::Exit,
+        receiver: match bed.port(Side::C).queue() {
+            Ok(None) => ReceiverPlace::Exit,
+            // A shaper would come behind it.
+            _ => ReceiverPlace::Port,
+        },
         ..support::traffic()
     };
     let mut tester = tester(bed, &traffic, 8_000_000);
@@ -105,14 +110,56 @@ fn a_look_tells_a_policers_drops() {
     if !set.is_ok_and(|status| status.success()) {
         support::skip!("nft with numgen in the forward hook");
     }
-    let (line, _) = look_at_router(&bed, 20_000.0, Span::from_millis(500));
-    let text = line.limit_text.as_deref().expect("a sentence");
-    let told = "most at mB for NETFILTER_DROP";
-    assert!(text.contains(told), "{text}\n{:?}", watched(&line).drops);
-    let most = &watched(&line).drops[0];
-    // Two of three frames. The receiver at the exit drops the third one.
-    let share = most.frames as f64 / watched(&line).rx_frames as f64;
-    assert!((0.56..0.76).contains(&share), "{share}: {most:?}");
+    for _ in 0..TRIES {
+        let (line, _) = look_at_router(&bed, 20_000.0, Span::from_millis(500));
+        let text = line.limit_text.as_deref().expect("a sentence");
+        let told = "most at mB for NETFILTER_DROP";
+        assert!(text.contains(told), "{text}\n{:?}", watched(&line).drops);
+        let most = &watched(&line).drops[0];
+        // Two of three frames. The receiver at the exit takes the third one, which is no drop.
+        let mut drops = watched(&line).drops.iter();
+        assert!(drops.all(|drop| drop.reason != "TC_EGRESS"), "{line:?}");
+        let share = most.frames as f64 / watched(&line).rx_frames as f64;
+        if (0.56..0.76).contains(&share) {
+            return;
+        }
+        println!("{share}: {most:?}");
+        // A look that other programs interrupt reads its counts at different moments.
+        assert!(watched(&line).cpus[0].least_task_share() > 0.02, "{share}: {most:?}");
+    }
+    support::skip!("a quieter machine");
+}
+
+#[test]
+fn a_look_tells_the_link_that_a_shaper_slows() {
+    if !support::can_run_on_two_cpus() {
+        return;
+    }
+    let bed = support::bed();
+    let router = bed.dut().netns().expect("a router of ours");
+    let port = bed.port(Side::C).name.clone();
+    // 10 000 frames/s of 60 octets.
+    let shaper = format!("tc qdisc add dev {port} root tbf rate 4800kbit burst 4k limit 8k");
+    let sets = || Command::new("sh").args(["-ec", &shaper]).status();
+    let set = router.run(sets).expect("the namespace");
+    if !set.is_ok_and(|status| status.success()) {
+        support::skip!("tc with tbf");
+    }
+    for _ in 0..TRIES {
+        let (line, is_within) = look_at_router(&bed, 20_000.0, Span::from_millis(500));
+        let text = line.limit_text.as_deref().expect("a sentence");
+        println!("{text}\n{:?}", watched(&line).drops);
+        let told = format!("The link {port}, or the queueing discipline before it, is the limit: ");
+        if text.starts_with(&told) {
+            return;
+        }
+        // A CPU that other programs fill is told first.
+        assert!(
+            !is_within || watched(&line).cpus[0].idle_share() < 0.05,
+            "{text}"
+        );
+    }
+    support::skip!("a quieter machine");
 }
 
 /// A program that keeps a CPU busy until this is dropped.

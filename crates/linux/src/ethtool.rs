@@ -15,6 +15,9 @@ use crate::error::{Error, Result};
 use crate::netns;
 use request::{Buffer, Control};
 
+const ETHTOOL_GSET: u32 = 0x1;
+/// Octets of `struct ethtool_cmd`.
+const SETTINGS_LEN: usize = 44;
 const ETHTOOL_GSTATS: u32 = 0x1d;
 const ETHTOOL_GSTRINGS: u32 = 0x1b;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
@@ -62,6 +65,20 @@ pub fn features(link: &str) -> Result<Vec<Feature>> {
             changeable: bit(0, i) && !bit(3, i),
         })
         .collect())
+}
+
+/// Mbit/s of the link as its driver says; `None` where it knows none.
+///
+/// # Errors
+/// Its driver tells nothing (EOPNOTSUPP), no such link (ENODEV).
+pub fn speed(link: &str) -> Result<Option<u32>> {
+    let mut request = Buffer::new(ETHTOOL_GSET, SETTINGS_LEN);
+    let asked = Control::open()?.ask(link, &mut request);
+    asked.map_err(|e| fail("read the speed of", link, e))?;
+    // Two halves, of 16 bits each.
+    let half = |at| request.u32_at(at) & 0xffff;
+    let speed = half(12) | half(28) << 16;
+    Ok(Some(speed).filter(|&speed| speed != u32::MAX && speed != 0))
 }
 
 /// Switches one offload by the kernel's name for it.

@@ -351,6 +351,9 @@ fn a_driver_says_what_it_is_and_what_it_has() {
     }
     let (_c, d) = joined(3);
     d.run(|| {
+        // Whatever a veth carries, its driver says 10 Gbit/s.
+        assert_eq!(ethtool::speed("mD").unwrap(), Some(10_000));
+        assert!(ethtool::speed("lo").is_err());
         let driver = ethtool::driver("mD").unwrap();
         assert_eq!((driver.name.as_str(), driver.bus.as_str()), ("veth", ""));
         let channels = ethtool::numbers("mD", "channels", ["rx", "tx", "rx-max"]);

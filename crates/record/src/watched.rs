@@ -159,6 +159,15 @@ pub struct WatchedLink {
     pub rx_ring_drops: Option<u64>,
     /// Frames lost while sending.
     pub tx_drops: u64,
+    /// Octets received, without those of the wire. Missing in older records.
+    #[serde(default)]
+    pub rx_octets: u64,
+    /// Octets sent.
+    #[serde(default)]
+    pub tx_octets: u64,
+    /// Mbit/s that its driver says it has; missing where it says none, and of virtual links, whose number is notional.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed_mbit: Option<u32>,
     /// Its queues, where its driver counts their frames.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<WatchedQueue>,

@@ -43,6 +43,7 @@ use split::Profiled;
 use turned::Turned;
 use wire::Wires;
 
+pub(crate) use limit::{NO_MEMORY, QDISC};
 pub use lower::IN_TURNS;
 pub use split::{Divided, Stacks};
 
@@ -189,6 +190,8 @@ impl Explainer<'_> {
         let mut stacks = Stacks::default();
         let mut lower = Vec::new();
         let mut saturated = self.saturate(turns, (&mut stacks, &mut lower), line, trials)?;
+        let around = self.tester.surroundings();
+        saturated.egress = around.egress.as_ref().map(|(_, what)| what.clone());
         let limited_by = limit::limited_by(&saturated, &self.tester);
         let is_cpu = limit::is_cpu(limited_by, &saturated);
         line.limited_by = Some(limited_by.into());
@@ -210,7 +213,6 @@ impl Explainer<'_> {
             let of_share: Vec<Profiled> = of_share.map(|(_, one)| one).collect();
             line.loads.extend(load_of(&of_share));
         }
-        let around = self.tester.surroundings();
         let doubts = doubt::profile_doubts(&ProfileDoubts {
             around: &around,
             line,

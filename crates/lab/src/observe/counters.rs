@@ -1,6 +1,7 @@
 //! What the kernel counts by itself: CPU times, packets and interrupts of each CPU, frames of each interface.
 
 use mpps_linux::Result;
+use mpps_linux::ethtool;
 use mpps_linux::links::{self, Link};
 use mpps_linux::procstat::{self, CpuTimes, Softnet};
 use mpps_linux::queue_stats::{self, Direction, QueueStats};
@@ -122,7 +123,12 @@ fn interfaces() -> Result<BTreeMap<u32, AtLink>> {
         let Ok(stats) = links::stats(&link.name) else {
             continue;
         };
+        let is_hardware = link.kind.is_none();
+        let speed = || ethtool::speed(&link.name).ok().flatten();
         let counts = WatchedLink {
+            speed_mbit: is_hardware.then(speed).flatten(),
+            rx_octets: stats.rx_bytes,
+            tx_octets: stats.tx_bytes,
             queues: queues(&by_queue, link.index),
             name: link.name,
             counted,
@@ -199,6 +205,8 @@ fn added(link: &WatchedLink, then: Option<&WatchedLink>) -> WatchedLink {
         rx_errors: Some(since(|link| link.rx_errors.unwrap_or(0))).filter(|lost| *lost > 0),
         rx_ring_drops: Some(since(|link| link.rx_ring_drops.unwrap_or(0))).filter(|lost| *lost > 0),
         tx_drops: since(|link| link.tx_drops),
+        rx_octets: since(|link| link.rx_octets),
+        tx_octets: since(|link| link.tx_octets),
         ..link.clone()
     }
 }

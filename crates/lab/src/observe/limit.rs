@@ -1,9 +1,10 @@
 //! What looks like the limit of a host at its work.
 
 use super::frames::FRAMES_MIN;
+use crate::jobs::explain::{NO_MEMORY, QDISC};
 use mpps_linux::cpu::CpuSet;
 use mpps_method::limit::BUSY;
-use mpps_record::{Watched, WatchedCpu, WatchedLink};
+use mpps_record::{Watched, WatchedCpu, WatchedDrop, WatchedLink};
 
 /// A CPU with less of the network's work is not the network's.
 const NETWORKS: f64 = 0.2;
@@ -18,10 +19,23 @@ pub(super) const STOLEN: f64 = 0.05;
 const DROPPED: f64 = 0.01;
 /// A backlog or a ring that lost less of its frames is no limit.
 const LOST: f64 = 0.001;
+/// A link with more of its speed in use is full.
+const LINK_FULL: f64 = 0.97;
+/// What a frame takes on a wire beside the octets that drivers count: preamble, FCS and gap.
+const ON_WIRE_OCTETS: u64 = 24;
 
 /// A sentence, and whether something is at its limit.
 pub fn in_words(watched: &Watched) -> (String, bool) {
-    let limits = [stolen, interrupted, taken, full, overflowed, lost];
+    let limits = [
+        stolen,
+        interrupted,
+        taken,
+        full,
+        link,
+        no_memory,
+        overflowed,
+        lost,
+    ];
     let found = limits.iter().find_map(|limit| limit(watched));
     let is_limit = found.is_some();
     let limit = found.unwrap_or_else(|| time_left(watched));
@@ -102,6 +116,54 @@ fn full(watched: &Watched) -> Option<String> {
         _ => format!("{rest} of those watched has time left: spread the flows (RSS, RPS)"),
     };
     Some(format!("{are_full} full of the network's work; {free}"))
+}
+
+/// One whose speed is used up, or in whose queue packets are dropped.
+fn link(watched: &Watched) -> Option<String> {
+    let time_s = watched.time_ns.max(1) as f64 / 1e9;
+    let used = |link: &WatchedLink| {
+        let speed = link.speed_mbit.filter(|speed| *speed > 0)?;
+        let ways = [
+            (link.rx_octets, link.rx_frames, "receives"),
+            (link.tx_octets, link.tx_frames, "sends"),
+        ];
+        ways.into_iter().find_map(|(octets, frames, does)| {
+            let octets = octets + frames * ON_WIRE_OCTETS;
+            let share = octets as f64 * 8.0 / time_s / (f64::from(speed) * 1e6);
+            (share > LINK_FULL).then(|| {
+                let share = share * 100.0;
+                format!(
+                    "The link {} is full: it {does} {share:.0} % of its {speed} Mbit/s",
+                    link.name
+                )
+            })
+        })
+    };
+    let queue = || {
+        let (drop, frames) = dropped_for(watched, |reason| reason.starts_with(QDISC))?;
+        let link = drop.link.as_deref()?;
+        Some(format!(
+            "The link {link}, or the queueing discipline before it, is the limit: {frames} packets were dropped there"
+        ))
+    };
+    watched.links.iter().find_map(used).or_else(queue)
+}
+
+fn no_memory(watched: &Watched) -> Option<String> {
+    let (_, frames) = dropped_for(watched, |reason| reason == NO_MEMORY)?;
+    Some(format!(
+        "Memory is short: {frames} packets were dropped for {NO_MEMORY}"
+    ))
+}
+
+/// Packets that were dropped for such reasons, with the most frequent drop among them, where they are many.
+fn dropped_for(watched: &Watched, is_reason: fn(&str) -> bool) -> Option<(&WatchedDrop, u64)> {
+    let drops = || watched.drops.iter().filter(|drop| is_reason(&drop.reason));
+    let frames = drops().map(|drop| drop.frames).sum();
+    let most = drops()
+        .next()
+        .filter(|_| is_much(frames, watched.rx_frames));
+    most.map(|drop| (drop, frames))
 }
 
 fn overflowed(watched: &Watched) -> Option<String> {
@@ -312,6 +374,39 @@ mod tests {
         assert!(words.ends_with(told) && !is_limit, "{words}");
         watched.drops = vec![drop(9)];
         assert!(in_words(&watched).0.ends_with("idle"));
+    }
+
+    #[test]
+    fn a_link_that_is_full_is_the_limit() {
+        let mut watched = with_drops(&[cpu(2, 0.3, 0.0)], 0);
+        watched.time_ns = 1_000_000_000;
+        let link = &mut watched.links[0];
+        // Frames of 1 000 octets, on a link for 976 of them a second.
+        (link.speed_mbit, link.rx_octets, link.tx_octets) = (Some(8), 0, 1_000_000);
+        link.tx_frames = 1_000;
+        assert_eq!(
+            in_words(&watched),
+            (
+                "The link eth0 is full: it sends 102 % of its 8 Mbit/s".to_owned(),
+                true
+            )
+        );
+        watched.links[0].speed_mbit = Some(9);
+        assert!(!in_words(&watched).1);
+    }
+
+    #[test]
+    fn drops_at_a_queue_and_for_memory_are_limits() {
+        let for_reason = |reason: &str| {
+            let mut watched = with_drops(&[cpu(2, 0.3, 0.0)], 0);
+            watched.drops[0].reason = reason.to_owned();
+            in_words(&watched)
+        };
+        let queue = "The link eth0, or the queueing discipline before it, is the limit: 9 packets were dropped there";
+        assert_eq!(for_reason("QDISC_OVERLIMIT"), (queue.to_owned(), true));
+        let memory = "Memory is short: 9 packets were dropped for NOMEM";
+        assert_eq!(for_reason("NOMEM"), (memory.to_owned(), true));
+        assert!(!for_reason("IP_INNOROUTES").1);
     }
 
     #[test]

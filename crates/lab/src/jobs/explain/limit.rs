@@ -17,7 +17,9 @@ use std::collections::BTreeMap;
 /// A CPU had time left if it was busy for less than this share of the busiest one's time.
 const TIME_LEFT: f64 = 0.8;
 /// Reasons of drops at a port's queueing discipline begin so.
-const QDISC: &str = "QDISC_";
+pub(crate) const QDISC: &str = "QDISC_";
+/// The reason of drops for which the kernel got no memory.
+pub(crate) const NO_MEMORY: &str = "NOMEM";
 /// The kernel's functions that wait for a lock that another CPU has end so.
 const WAITS: &str = "_lock_slowpath";
 /// More of a frame's time than this share in locks is told with the limit.
@@ -40,7 +42,7 @@ fn limited(found: &Saturated, cpu_shared: bool) -> LimitedBy {
     };
     match overload_limit(cpu_shared, &overload, None) {
         // Of the lower overload a policer drops a tenth, and its CPU has time left.
-        Some(LimitedBy::Disturbed) if found.loses_inside => LimitedBy::Dut,
+        Some(LimitedBy::Disturbed) if found.loses_inside || held(found).is_some() => LimitedBy::Dut,
         // Too few windows tell the rate, but nobody held frames back.
         None if !found.overloaded && found.lost_share <= 1.0 - OVERLOADED => LimitedBy::Tester,
         limit => limit.unwrap_or(LimitedBy::Disturbed),
@@ -72,6 +74,7 @@ pub(super) fn in_words(
     let who = match limited_by {
         LimitedBy::Dut => evidence
             .and_then(|evidence| own_drops(load, evidence).or_else(|| one_of_several(evidence)))
+            .or_else(|| held(found))
             .unwrap_or_else(|| the_router(found, evidence)),
         LimitedBy::Tester => {
             "The tester is the limit: the router forwarded all that was sent".to_owned()
@@ -116,6 +119,19 @@ fn the_router(found: &Saturated, evidence: Option<&Evidence>) -> String {
     )
 }
 
+/// A queue at the egress, behind a CPU with time left, that gave frames away only after the end of their trials.
+fn held(found: &Saturated) -> Option<String> {
+    let (busy, frames) = (found.load.busy_share, found.held);
+    let what = found.egress.as_ref();
+    what.filter(|_| frames > 0 && busy < BUSY).map(|what| {
+        format!(
+            "The outgoing link is the limit, or {what}: {frames} frames were held past the end of their trials while the \
+             router's CPU was {:.0} % busy",
+            100.0 * busy
+        )
+    })
+}
+
 /// Drops of the router itself.
 fn is_own(drops: &Drops) -> bool {
     drops.place == ROUTER
@@ -139,9 +155,10 @@ fn own_drops(load: &ProfiledLoad, evidence: &Evidence) -> Option<String> {
     let are_most = own_share > elsewhere && own_share > 1.0 - OVERLOADED;
     let are_limit =
         own_share > DROPS_INSIDE * (1.0 - elsewhere) || (load.busy_share < BUSY && are_most);
-    let who = match reason.starts_with(QDISC) {
-        true => "queueing discipline of the outgoing port is",
-        false => "router's own drops are",
+    let who = match reason {
+        NO_MEMORY => "machine's memory is",
+        _ if reason.starts_with(QDISC) => "outgoing link, or the queueing discipline before it, is",
+        _ => "router's own drops are",
     };
     are_limit.then(|| {
         format!(
@@ -446,10 +463,40 @@ mod tests {
         for limit in [LimitedBy::Dut, LimitedBy::Disturbed] {
             assert_eq!(
                 told(&idle, &shaped, limit),
-                "The queueing discipline of the outgoing port is the limit. The router dropped 901 frames itself, most of them \
+                "The outgoing link, or the queueing discipline before it, is the limit. The router dropped 901 frames itself, most of them \
                  as QDISC_DROP, and its ring 900"
             );
         }
+    }
+
+    #[test]
+    fn drops_for_want_of_memory_are_named_so() {
+        let short = with_drops(0, 900, 901, "NOMEM");
+        let told = told(&saturated(0.6, 0.0), &short, LimitedBy::Dut);
+        assert!(
+            told.starts_with("The machine's memory is the limit. "),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn frames_that_a_queue_holds_behind_an_idle_cpu_are_told() {
+        let mut found = Saturated {
+            held: 70,
+            egress: Some("the queueing discipline tbf".to_owned()),
+            ..saturated(0.4, 0.0)
+        };
+        let none = with_drops(0, 0, 0, "QDISC_DROP");
+        assert_eq!(
+            told(&found, &none, LimitedBy::Dut),
+            "The outgoing link is the limit, or the queueing discipline tbf: 70 frames were held past the end of their trials \
+             while the router's CPU was 40 % busy"
+        );
+        // The ring of a CPU that is full, or that paused, holds frames too.
+        found.load.busy_share = 0.99;
+        assert_eq!(held(&found), None);
+        (found.load.busy_share, found.egress) = (0.4, None);
+        assert_eq!(held(&found), None);
     }
 
     #[test]
