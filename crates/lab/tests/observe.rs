@@ -125,7 +125,10 @@ fn a_look_tells_a_policers_drops() {
         }
         println!("{share}: {most:?}");
         // A look that other programs interrupt reads its counts at different moments.
-        assert!(watched(&line).cpus[0].least_task_share() > 0.02, "{share}: {most:?}");
+        assert!(
+            watched(&line).cpus[0].least_task_share() > 0.02,
+            "{share}: {most:?}"
+        );
     }
     support::skip!("a quieter machine");
 }
