@@ -549,6 +549,14 @@ mod tests {
         let told = model(&fitted);
         let none = "558 ns a frame, 2046 ns a wake-up, without an interval. It is fitted to ";
         assert!(told.starts_with(&format!("Model: {none}")), "{told}");
+        // A record of older versions.
+        fitted.mixed = vec!["wake-up".to_owned()];
+        let told = model(&fitted);
+        assert!(told.starts_with("Model: 558 ns a frame, without"), "{told}");
+        assert!(
+            told.contains(" cannot separate these costs: wake-up."),
+            "{told}"
+        );
     }
 
     #[test]
