@@ -10,7 +10,6 @@ mod beside;
 #[cfg(feature = "measure")]
 mod campaign;
 mod exit;
-mod expectation;
 mod folder;
 #[cfg_attr(not(feature = "measure"), path = "no_host.rs")]
 mod host;

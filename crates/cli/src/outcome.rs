@@ -2,10 +2,10 @@
 //! record that is read again are shown by the same functions. The text of each kind of line is in `terminal`.
 
 use crate::exit::Exit;
-use crate::print::{fitted, out};
+use crate::print::out;
 use anyhow::Result;
-use mpps_record::{Comparability, RouteChanges, Run, RunBed, RunLine, Traffic};
-use mpps_report::{Shown, machine_line};
+use mpps_record::{Answers, Comparability, RouteChanges, Run, RunBed, RunLine, Traffic};
+use mpps_report::machine_line;
 use serde::Serialize;
 use serde_json::{Value, to_string_pretty};
 use std::path::Path;
@@ -14,48 +14,25 @@ use std::path::Path;
 pub const SUITE: &str = "rfc2544";
 
 /// What the lines of one kind come to.
-pub trait Outcome: Shown {
+pub trait Outcome: Answers {
     /// The result in JSON, behind what all results have.
-    fn document(&self, run: &Run, view: &View<'_>) -> Result<Value>;
+    fn document(&self, run: &Run, view: &View<'_>) -> Value;
 
-    /// The lines in words, under the machine that they were measured on.
-    fn text(&self, _run: &Run, _machine: &str, _verbose: bool) -> String {
-        String::new()
-    }
-
-    /// The same for a screen, with what stands below it.
-    fn shown(&self, run: &Run, view: &View<'_>) -> String {
-        let begin = run.begin.as_ref();
-        let machine = begin.map(machine).unwrap_or_default();
-        self.text(run, &machine, view.verbose) + &view.foot(begin)
-    }
-
-    /// Puts that on stdout.
-    fn put(&self, run: &Run, view: &View<'_>) {
-        if !self.is_empty() {
-            out(&fitted(&self.shown(run, view)));
-        }
-    }
+    /// The lines in words.
+    fn text(&self, run: &Run, verbose: bool) -> String;
 
     /// What else a person should know goes to stderr.
-    fn tell(&self, _run: &Run, _view: &View<'_>) {}
+    fn tell(&self, run: &Run);
 
     /// The exit code that they mean.
     fn exit(&self, run: &Run) -> Exit;
 
     /// The plot, SVG, where there is one.
-    fn plot(&self, _run: &Run) -> Option<String> {
-        None
-    }
-}
-
-/// The gravest of exit codes.
-pub fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
-    exits.fold(Exit::Measured, Exit::worse)
+    fn plot(&self, run: &Run) -> Option<String>;
 }
 
 /// All kinds of answers.
-fn kinds(run: &Run) -> [&dyn Outcome; 14] {
+pub fn kinds(run: &Run) -> [&dyn Outcome; 14] {
     mpps_record::answers!(run)
 }
 
@@ -84,7 +61,9 @@ pub fn is_in(run: &Run) -> bool {
 /// The exit code of what was measured; what ended the run early is left aside.
 pub fn exit(run: &Run) -> Exit {
     let there = kinds(run).into_iter().filter(|kind| !kind.is_empty());
-    worst(there.map(|kind| kind.exit(run)))
+    there
+        .map(|kind| kind.exit(run))
+        .fold(Exit::Measured, Exit::worse)
 }
 
 /// The plot of a run, SVG, if its results are drawn.
@@ -173,11 +152,6 @@ impl<'a> View<'a> {
         };
         out(&(to_string_pretty(&document)? + "\n"));
         Ok(())
-    }
-
-    /// Whether the machine was too restless for some of it: the same command may well succeed later.
-    pub fn is_undecided(&self) -> bool {
-        self.head.exit_code == Some(Exit::Undecided.code())
     }
 
     /// Where the record of a result is.

@@ -1,7 +1,6 @@
-//! Words that both the record and the terminal have: how a search decides.
+//! How a search decides, in the words that its record has.
 
-use mpps_method::{Accept, Rate, SearchGoal, SearchPlan};
-use mpps_record::Search;
+use mpps_method::{Accept, SearchGoal, SearchPlan};
 use mpps_report::number::percent_given as percent;
 
 /// When a load passes: `1 s trials, any of 3`, or for each goal of MLRsearch what it asks of a load.
@@ -67,19 +66,6 @@ fn asks(goal: &SearchGoal) -> String {
         "up to {trials} trials of {} at a load, {share} {within}",
         goal.final_trial
     )
-}
-
-/// How closely the rate is to be found.
-pub fn closeness(search: &Search) -> String {
-    if let Some(step) = search.step_fps {
-        return format!("steps of {}", Rate::from_fps(step));
-    }
-    let widths = search.goals.iter().map(|goal| goal.width_share);
-    let shares = widths.chain(search.resolution_share);
-    let each: Vec<String> = shares
-        .map(|share| format!("{} of the rate", percent(share)))
-        .collect();
-    each.join(", ")
 }
 
 #[cfg(test)]

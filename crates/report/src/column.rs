@@ -168,6 +168,10 @@ impl Column {
     /// Its heading, with the unit that a page has beside whole numbers.
     pub fn heading(&self, on: On) -> String {
         match self.value {
+            // On a terminal a heading may take two lines.
+            _ if on == On::Page && self.heading.contains('\n') => {
+                self.heading.replace('\n', " ").trim().to_owned()
+            }
             Some(Value::Rate(_)) if on == On::Page && !self.heading.contains("frames/s") => {
                 format!("{}, frames/s", self.heading)
             }

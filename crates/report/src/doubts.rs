@@ -19,14 +19,14 @@ pub struct Raised<'a> {
 
 impl<'a> Raised<'a> {
     /// Each doubt of these subjects once, the gravest first.
-    pub fn each<S: Into<Cow<'a, str>>>(
-        subjects: impl IntoIterator<Item = (S, &'a [Doubt])>,
+    pub fn each<S: Into<Cow<'a, str>>, D: IntoIterator<Item = &'a Doubt>>(
+        subjects: impl IntoIterator<Item = (S, D)>,
     ) -> Vec<Self> {
         let (mut all, mut among) = (Vec::new(), 0);
         for (subject, doubts) in subjects {
             among += 1;
             let subject = subject.into();
-            all.extend(doubts.iter().map(|doubt| (subject.clone(), doubt)));
+            all.extend(doubts.into_iter().map(|doubt| (subject.clone(), doubt)));
         }
         // Older records have no weights: then the order is the one in which doubts were raised.
         all.sort_by_key(|(_, doubt)| doubt.weight.unwrap_or(u32::MAX));

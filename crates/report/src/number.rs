@@ -214,6 +214,18 @@ pub fn ranged(Interval { low, median, high }: Interval<f64>) -> String {
     format!("{} ({low} to {high})", known.short())
 }
 
+/// Whole numbers from the least to the most: `41 to 44`, or `41`. `None` without any.
+#[must_use]
+pub fn from_to(numbers: impl Iterator<Item = f64> + Clone) -> Option<String> {
+    let least = numbers.clone().min_by(f64::total_cmp)?;
+    let most = numbers.max_by(f64::total_cmp)?;
+    let (least, most) = (format!("{least:.0}"), format!("{most:.0}"));
+    Some(match least == most {
+        true => least,
+        false => format!("{least} to {most}"),
+    })
+}
+
 /// A time: `930 ns`, `9.22 µs`, `1.20 ms`, `60.0 s`.
 #[must_use]
 pub fn time(ns: f64) -> String {

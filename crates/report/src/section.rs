@@ -13,7 +13,7 @@ use crate::parts::parts;
 use crate::room::Room;
 use crate::row::Row;
 use crate::sentence;
-use crate::suite::suite;
+use crate::suite::Suite;
 use crate::trial::Figures;
 use maud::{Markup, PreEscaped, html};
 use mpps_record::{Run, TrialLine};
@@ -81,7 +81,7 @@ fn first_screen(run: &Run) -> Markup {
         .begin
         .as_ref()
         .is_some_and(|begin| !begin.plan.parts.is_empty());
-    let (table, notes) = suite(run);
+    let suite = is_suite.then(|| Suite::new(run));
     let answers = html! {
         @for row in &rows {
             p {
@@ -115,9 +115,11 @@ fn first_screen(run: &Run) -> Markup {
             }
             dt { "Answer" }
             dd.answer {
-                @if is_suite {
-                    (table.markup(None))
-                    @for note in notes { p.note { (note) } }
+                @if let Some(suite) = suite {
+                    p { (suite.measured) "." }
+                    (suite.table.markup(None))
+                    @for note in suite.notes { p.note { (note) } }
+                    @for why in suite.not_as_planned { p.note { "Not as planned: " (why) } }
                     details { summary { "Answers of its parts" } (answers) }
                 } @else {
                     (answers)

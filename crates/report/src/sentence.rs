@@ -16,7 +16,7 @@ use crate::headline::{least_router_ns, median, router_part};
 use crate::number;
 use mpps_record::{
     FixedLoads, FrameCost, Interval, LimitedBy, Part, Plan, PointLine, ResultLine, RunBed, RunLine,
-    Stability,
+    Search, Stability,
 };
 
 /// What the run was to find, of which traffic, where.
@@ -208,4 +208,16 @@ pub fn table_size(point: &PointLine) -> String {
         counted(destinations, "destination"),
     );
     format!("{routes}, {destinations}")
+}
+
+/// How closely a search is to find a rate.
+#[must_use]
+pub fn closeness(search: &Search) -> String {
+    if let Some(step) = search.step_fps {
+        return format!("steps of {} frames/s", number::rate(step));
+    }
+    let widths = search.goals.iter().map(|goal| goal.width_share);
+    let shares = widths.chain(search.resolution_share);
+    let each = shares.map(|share| format!("{} of the rate", number::percent_given(share)));
+    each.collect::<Vec<_>>().join(", ")
 }

@@ -1,11 +1,12 @@
-//! The results of `mpps rfc2544`: a row a frame size.
+//! The results of `mpps rfc2544`: what was done, a row for each frame size, what is not as planned.
 
 use crate::headline::short_without_loss;
-use crate::number;
+use crate::kind::{PartLine, Shown, Subjects, kinds};
 use crate::row::Row;
 use crate::table::Table;
+use crate::{number, sentence};
 use mpps_record::{
-    BurstLine, Claim, CurveLine, Recovered, RecoveryLine, ResetLine, ResetTrial, Run,
+    BurstLine, Claim, CurveLine, Plan, Recovered, RecoveryLine, ResetLine, ResetTrial, Run,
 };
 
 /// What no part measured.
@@ -49,9 +50,79 @@ const COLUMNS: [Column; 7] = [
     ),
 ];
 
-/// A row a frame size, with the columns of the parts that were asked for; and how to read it, a line each.
-#[must_use]
-pub fn suite(run: &Run) -> (Table, Vec<String>) {
+/// A run of all parts, in words.
+pub struct Suite<'a> {
+    /// How many parts have ended well, and what a run that ended early lacks. A size of a part is a part here.
+    pub measured: String,
+    /// A row a frame size, with the columns of the parts that were asked for.
+    pub table: Table,
+    /// How to read it, a line each.
+    pub notes: Vec<String>,
+    /// The parts that do less than the RFC asks for.
+    pub shortened: Vec<String>,
+    /// Why a part has no result, or not all of it.
+    pub not_as_planned: Vec<String>,
+    /// The doubts of each part.
+    pub subjects: Subjects<'a>,
+}
+
+impl<'a> Suite<'a> {
+    /// Of a run; nothing of a run that has no parts.
+    #[must_use]
+    pub fn new(run: &'a Run) -> Self {
+        let plan = run.begin.as_ref().map(|begin| &begin.plan);
+        let kinds = kinds(run);
+        let lines: Vec<PartLine<'a>> = kinds.into_iter().flat_map(Shown::parts).collect();
+        let short = plan.into_iter().flat_map(|plan| &plan.parts);
+        let short = short.filter(|part| part.shortened_from.is_some());
+        let (table, notes) = table(run);
+        Self {
+            measured: plan.map_or(String::new(), |plan| measured(plan, &lines)),
+            table,
+            notes,
+            shortened: short.map(sentence::part).collect(),
+            not_as_planned: not_as_planned(run, &lines),
+            subjects: (lines.into_iter())
+                .map(|line| (line.name.into(), line.doubts.iter().collect()))
+                .collect(),
+        }
+    }
+}
+
+fn measured(plan: &Plan, lines: &[PartLine<'_>]) -> String {
+    let all = plan.frames.len() * plan.parts.len();
+    // A part of a size has several lines where more than one thing was reset.
+    let begun = lines.chunk_by(|one, next| one.part == next.part);
+    let is_whole = |lines: &&[PartLine<'_>]| lines.iter().all(|line| line.why.is_none());
+    let whole = begun.clone().filter(is_whole).count();
+    let missing = all.saturating_sub(begun.count());
+    let partial = match missing {
+        0 => String::new(),
+        _ => format!("\nPARTIAL: the run ended before {missing} of {all} parts had a result"),
+    };
+    format!("{whole} of {all} parts measured as planned{partial}")
+}
+
+fn not_as_planned(run: &Run, lines: &[PartLine<'_>]) -> Vec<String> {
+    let known = |frame: &str| {
+        let mut results = run.results.iter();
+        results.any(|line| line.frame == frame && line.rate_fps.is_some())
+    };
+    let own = run.latencies.iter().filter(|line| !known(&line.frame));
+    let own = own.filter_map(|line| {
+        let (frame, rate) = (
+            number::frame(&line.frame),
+            number::short_count(line.throughput_fps?),
+        );
+        Some(format!(
+            "{frame} latency: at {rate} frames/s, as a search of its own found it"
+        ))
+    });
+    let cut = |line: &PartLine<'_>| Some(format!("{}: {}", line.name, line.why.as_ref()?));
+    lines.iter().filter_map(cut).chain(own).collect()
+}
+
+fn table(run: &Run) -> (Table, Vec<String>) {
     let rows = Row::each(&run.results);
     let plan = run.begin.as_ref().map(|begin| &begin.plan);
     let planned = |(verb, ..): &&Column| {

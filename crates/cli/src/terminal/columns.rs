@@ -19,9 +19,17 @@ pub fn headed<const N: usize>(
     columns(std::iter::once(head).chain(rows), left)
 }
 
-/// A table of a result.
+/// A table of a result, whose headings may take several lines.
 pub fn shown(table: &Table) -> String {
-    columns(std::iter::once(&table.head).chain(&table.rows), &table.left)
+    let lines = table.head.iter().map(|head| head.split('\n').count());
+    let head = |line: usize| -> Vec<String> {
+        let parts = table.head.iter().map(|head| head.split('\n').nth(line));
+        parts
+            .map(|part| part.unwrap_or_default().to_owned())
+            .collect()
+    };
+    let heads = (0..lines.max().unwrap_or(0)).map(head);
+    columns(heads.chain(table.rows.iter().cloned()), &table.left)
 }
 
 /// The rows, the head first; `left` names the columns of words.

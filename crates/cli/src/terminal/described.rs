@@ -1,4 +1,4 @@
-//! Results of kinds whose description in `mpps_report` says all of their text.
+//! The text of each kind of line, as its description in `mpps_report` says it.
 
 use super::columns::shown;
 use super::doubts::Doubted;
@@ -6,53 +6,52 @@ use super::error;
 use super::wrap::prose;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, View, machine};
-use anyhow::Result;
-use mpps_record::doubts::SIMULATED;
-use mpps_record::{
-    BurstLine, CalibrationLine, ComparisonLine, CurveLine, EffectsLine, LatencyLine, LoadLine,
-    OverloadLine, ProfileLine, RecoveryLine, ResetLine, Run, SweepLine,
-};
-use mpps_report::column::On;
+use mpps_record::Run;
 use mpps_report::{Answered, Described, Told};
 use serde_json::{Value, json};
 
-/// Makes a result of lines of each of these kinds.
-macro_rules! described {
-    ($($line:ident)*) => {$(
-        impl Outcome for Vec<$line> {
-            fn document(&self, run: &Run, view: &View<'_>) -> Result<Value> {
-                let mut own = $line::document(self, run);
-                if $line::IS_DRAWN {
-                    own["plot"] = json!(view.plot);
-                }
-                Ok(own)
-            }
-
-            fn text(&self, run: &Run, machine: &str, verbose: bool) -> String {
-                text(self, run, machine, verbose)
-            }
-
-            fn tell(&self, _: &Run, view: &View<'_>) {
-                let complaint = $line::complaint(self).filter(|_| view.head.error.is_none());
-                complaint.iter().for_each(|complaint| error(complaint));
-            }
-
-            fn plot(&self, run: &Run) -> Option<String> {
-                let first = self.first().filter(|_| $line::IS_DRAWN)?;
-                let heading = [first.title(), machine(run.begin.as_ref()?)];
-                let heading = heading.each_ref().map(String::as_str);
-                Some(mpps_report::picture(self, run, &heading))
-            }
-
-            fn exit(&self, run: &Run) -> Exit {
-                $line::all_answered(self, run).into()
-            }
+impl<L: Described> Outcome for Vec<L> {
+    fn document(&self, run: &Run, view: &View<'_>) -> Value {
+        let mut own = L::document(self, run);
+        if L::IS_DRAWN {
+            own["plot"] = json!(view.plot);
         }
-    )*};
-}
-described! {
-    BurstLine CalibrationLine ComparisonLine CurveLine EffectsLine LatencyLine LoadLine
-    OverloadLine ProfileLine RecoveryLine ResetLine SweepLine
+        own
+    }
+
+    /// All lines, under the machine they were measured on, then the doubts.
+    fn text(&self, run: &Run, verbose: bool) -> String {
+        let mut text = L::heading(self, run);
+        if !text.is_empty() {
+            let machine = run
+                .begin
+                .as_ref()
+                .map(|begin| format!("\n{}\n", machine(begin)));
+            text += &format!("\n{}", machine.unwrap_or_default());
+        }
+        let parts = L::told(self, run, verbose);
+        text.extend(parts.iter().map(|part| told(part, L::IS_PROSE)));
+        text.trim_start().to_owned() + &Doubted::new(self).lines(verbose)
+    }
+
+    fn tell(&self, run: &Run) {
+        let complaints = L::complaints(self, run);
+        complaints.iter().for_each(|complaint| error(complaint));
+    }
+
+    fn plot(&self, run: &Run) -> Option<String> {
+        let begin = run
+            .begin
+            .as_ref()
+            .filter(|_| L::IS_DRAWN && !self.is_empty())?;
+        let heading = [L::heading(self, run), machine(begin)];
+        let heading = heading.each_ref().map(String::as_str);
+        Some(mpps_report::picture(self, run, &heading))
+    }
+
+    fn exit(&self, run: &Run) -> Exit {
+        L::all_answered(self, run).into()
+    }
 }
 
 impl From<Answered> for Exit {
@@ -64,24 +63,6 @@ impl From<Answered> for Exit {
             Answered::Failed => Self::Failed,
         }
     }
-}
-
-/// All lines, under the machine they were measured on, then the doubts.
-fn text<L: Described>(lines: &[L], run: &Run, machine: &str, verbose: bool) -> String {
-    let title = lines.first().map_or(String::new(), L::title);
-    let mut text = format!("{title}\n\n{machine}\n");
-    let parts = L::told(lines, run, verbose);
-    text.extend(parts.iter().map(|part| told(part, L::IS_PROSE)));
-    let is_known = |line: &&L| {
-        let on = On::terminal(verbose);
-        !line.rows(on).is_empty() || !line.doubted().1.is_empty()
-    };
-    let doubted = Doubted {
-        // By the line of the machine.
-        said: vec![SIMULATED],
-        ..Doubted::new(L::NOUN, lines.iter().filter(is_known))
-    };
-    text + &doubted.lines(verbose)
 }
 
 /// A part of a text, behind an empty line.

@@ -1,8 +1,8 @@
 //! The doubts: those that change how a result is read, a line each, the worst first; with `--verbose` all of them, with
 //! why each matters and what to do next.
 
-use mpps_record::{Answer, Doubt};
 use mpps_report::doubts::Raised;
+use mpps_report::{Described, Subjects};
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ fn short<'a>(seen: &'a str, room: usize) -> Cow<'a, str> {
 /// Results, points or curves, and what there is to doubt about them.
 pub struct Doubted<'a> {
     /// Each by its name, with its doubts.
-    pub subjects: Vec<(Cow<'a, str>, &'a [Doubt])>,
+    pub subjects: Subjects<'a>,
     /// What they are together: `points`.
     pub noun: &'static str,
     /// So many are named at most for one doubt. More are counted.
@@ -46,13 +46,13 @@ pub struct Doubted<'a> {
 }
 
 impl<'a> Doubted<'a> {
-    /// Of lines, of which the text above says nothing yet.
-    pub fn new<L: Answer + 'a>(noun: &'static str, lines: impl IntoIterator<Item = &'a L>) -> Self {
+    /// Of lines, below the text of their kind.
+    pub fn new<L: Described>(lines: &'a [L]) -> Self {
         Self {
-            subjects: lines.into_iter().map(Answer::doubted).collect(),
-            noun,
-            named_max: 5,
-            said: Vec::new(),
+            subjects: L::subjects(lines),
+            noun: L::NOUN,
+            named_max: L::NAMED_MAX,
+            said: L::said(lines),
         }
     }
 
@@ -133,11 +133,9 @@ impl<'a> Doubted<'a> {
 mod tests {
     use super::*;
     use crate::terminal::fixture::doubt;
-    use crate::terminal::report::doubted;
     use mpps_lab::doubt::Weight;
     use mpps_record::doubts::TESTER_NEAR_CEILING;
-    use mpps_record::{ComparisonLine, ForwardingLimit, ResultLine};
-    use mpps_report::Row;
+    use mpps_record::{ComparisonLine, Doubt, ForwardingLimit, ResultLine};
 
     fn result(frame: &str, doubts: Vec<Doubt>) -> ResultLine {
         ResultLine {
@@ -149,11 +147,11 @@ mod tests {
     }
 
     fn doubts(lines: &[ResultLine]) -> String {
-        doubted(&Row::each(lines)).lines(false)
+        Doubted::new(lines).lines(false)
     }
 
     fn doubts_in_full(lines: &[ResultLine]) -> String {
-        doubted(&Row::each(lines)).lines(true)
+        Doubted::new(lines).lines(true)
     }
 
     fn results() -> [ResultLine; 3] {
@@ -231,9 +229,9 @@ mod tests {
         let (one, two) = (near("1 is near"), near("2 is near"));
         let lines = |raised: usize, all: usize, verbose| {
             let subject = |place| match place {
-                0 => ("first".into(), &one[..]),
-                place if place < raised => ("other".into(), &two[..]),
-                _ => ("without".into(), &[][..]),
+                0 => ("first".into(), one.iter().collect()),
+                place if place < raised => ("other".into(), two.iter().collect()),
+                _ => ("without".into(), Vec::new()),
             };
             let doubted = Doubted {
                 subjects: (0..all).map(subject).collect(),
@@ -261,7 +259,7 @@ mod tests {
         };
         let doubted = Doubted {
             named_max: 1,
-            ..Doubted::new("comparisons", [&line])
+            ..Doubted::new(std::slice::from_ref(&line))
         };
         assert_eq!(
             doubted.lines(false),

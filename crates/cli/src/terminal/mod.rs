@@ -8,14 +8,12 @@ mod campaign;
 mod campaign_ended;
 mod columns;
 mod described;
-mod details;
 #[cfg(feature = "measure")]
 mod doctor;
 mod document;
 pub mod doubts;
 #[cfg(feature = "measure")]
 mod fib;
-mod fib_scale;
 mod limits;
 mod modifiers;
 #[cfg(feature = "measure")]
@@ -25,7 +23,6 @@ pub mod progress;
 mod records;
 #[cfg(feature = "measure")]
 mod recovery;
-mod report;
 mod result;
 mod routes;
 #[cfg_attr(
@@ -34,7 +31,6 @@ mod routes;
 )]
 mod style;
 mod suite;
-mod table;
 #[cfg(feature = "measure")]
 pub mod top;
 mod tune;
@@ -44,8 +40,8 @@ pub use campaign::show_campaign;
 pub use campaign_ended::campaign_ended;
 pub use document::document;
 pub use limits::{limits, limits_json};
-pub use mpps_report::number::{percent_or_under as percent, spaced as grouped};
-pub use mpps_report::{Reading, Row, machine_line};
+pub use mpps_report::number::spaced as grouped;
+pub use mpps_report::{Row, machine_line};
 pub use records::{file_name, file_size, records, records_json};
 pub use result::show;
 pub use routes::{prefixes, routes, routes_json};
@@ -72,7 +68,6 @@ pub use crate::print::{error, fitted, keep_error, lost_output, note, out};
 use crate::print::wrap;
 use columns::{columns, headed};
 use modifiers::compare_command;
-use table::table;
 
 #[cfg(all(test, feature = "measure"))]
 mod fixture;

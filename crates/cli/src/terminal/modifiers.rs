@@ -41,7 +41,7 @@ fn of_all(run: &RunLine) -> String {
 #[cfg(all(test, feature = "measure"))]
 mod tests {
     use super::*;
-    use crate::terminal::report::tests::run;
+    use crate::terminal::fixture::run;
     use mpps_record::{Destinations, NETWORKS};
 
     #[test]

@@ -4,13 +4,13 @@ use crate::args::RouteChangesArg;
 use crate::args::quantity::FULL;
 use crate::plan::{DESTINATIONS, DestinationPlan};
 use crate::record::{CHOSEN_ON_BED, Job};
-use crate::words;
 use mpps_lab::bed::BedPlan;
 use mpps_lab::jobs::turns::FIXED_SHARE;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_method::mlr::TRIALS_MAX;
 use mpps_method::{LinkSpeed, Span};
 use mpps_record::{Plan, Search, Traffic};
+use mpps_report::sentence::closeness;
 use mpps_report::{number, sentence};
 use serde_json::{Value, json};
 use std::fmt::{Display, Write};
@@ -126,7 +126,7 @@ fn search(search: &Search) -> String {
     let rate = |fps| format!("{} frames/s", number::rate(fps));
     let maximum = search.maximum_fps.map(rate);
     let maximum = maximum.unwrap_or_else(|| "the tester's ceiling".to_owned());
-    let (minimum, within) = (rate(search.minimum_fps), words::closeness(search));
+    let (minimum, within) = (rate(search.minimum_fps), closeness(search));
     let mut text = row("search", search.pass_rule.as_deref().unwrap_or_default());
     let trials = search.trials_at_most.filter(|most| *most < TRIALS_MAX);
     if let Some(most) = trials {

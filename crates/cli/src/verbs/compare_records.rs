@@ -294,7 +294,7 @@ fn show(
     let each = found.flat_map(|found| paths.iter().zip(&found.doubts));
     let doubted = Doubted {
         subjects: each
-            .map(|(path, doubts)| (path.as_str().into(), doubts.as_slice()))
+            .map(|(path, doubts)| (path.as_str().into(), doubts.iter().collect()))
             .collect(),
         noun: "records",
         named_max: 2,

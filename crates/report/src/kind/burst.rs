@@ -6,7 +6,7 @@ use crate::column::{On, TableRow, columns};
 use crate::gauges::{Gauges, Labels, seconds, with};
 use crate::number::{short_count, spaced};
 use crate::{plots, sentence};
-use mpps_record::{BurstLine, BurstSearch, BurstSum};
+use mpps_record::{BurstLine, BurstSearch, BurstSum, Run};
 
 const BUFFER: (&str, &str) = (
     "mpps_buffer_seconds",
@@ -23,7 +23,7 @@ impl Described for BurstLine {
     }
 
     fn about(&self) -> About<'_> {
-        (vec![("frame", &self.frame)], self.why.as_ref())
+        (vec![("frame", &self.frame)], self.why.as_deref())
     }
 
     fn sentence(&self) -> String {
@@ -57,7 +57,7 @@ impl Described for BurstLine {
             .collect()
     }
 
-    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>) {
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
         let all = self.all.as_ref();
         gauges.add(
             "mpps_back_to_back_frames",
@@ -73,7 +73,7 @@ impl Described for BurstLine {
         }
     }
 
-    fn charts(lines: &[Self]) -> Vec<Option<Chart>> {
+    fn charts(lines: &[Self], _: &Run) -> Vec<Option<Chart>> {
         plots::bursts(lines).into()
     }
 

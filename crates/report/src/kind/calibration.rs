@@ -1,6 +1,6 @@
 //! Planted faults of `mpps calibrate`.
 
-use super::described::{About, Answered, Described, all_rows};
+use super::described::{About, Answered, Described};
 use crate::column::{On, TableRow, Unsure, columns, table};
 use crate::gauges::{Gauges, Labels};
 use crate::number;
@@ -61,7 +61,7 @@ impl Described for CalibrationLine {
     /// A row each.
     fn told(lines: &[Self], _: &Run, verbose: bool) -> Vec<Told> {
         let on = On::terminal(verbose);
-        let rows = all_rows(lines, on);
+        let rows = Self::all_rows(lines, on);
         let unsure = rows.iter().filter_map(|row| row.unsure.as_ref());
         vec![Told {
             sentences: Self::sentences(lines),
@@ -70,7 +70,7 @@ impl Described for CalibrationLine {
         }]
     }
 
-    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>) {
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
         let holds = if self.holds { 1.0 } else { 0.0 };
         gauges.add(
             "mpps_planted_fault_found",
@@ -94,9 +94,13 @@ impl Described for CalibrationLine {
         json!({ "disturbed": disturbed, "rows": lines })
     }
 
-    fn complaint(lines: &[Self]) -> Option<String> {
-        let why = lines.iter().find_map(|line| line.disturbed.as_ref())?;
-        Some(format!("could not calibrate all of it: {why}"))
+    /// An error that ended the run is said already.
+    fn complaints(lines: &[Self], run: &Run) -> Vec<String> {
+        let is_ended = run.end.as_ref().is_some_and(|end| end.error.is_some());
+        let why = lines.iter().find_map(|line| line.disturbed.as_ref());
+        let why = why.filter(|_| !is_ended);
+        let told = why.map(|why| format!("could not calibrate all of it: {why}"));
+        told.into_iter().collect()
     }
 }
 

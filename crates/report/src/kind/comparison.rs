@@ -25,7 +25,7 @@ impl Described for ComparisonLine {
     }
 
     fn about(&self) -> About<'_> {
-        (vec![("frame", &self.frame)], self.why.as_ref())
+        (vec![("frame", &self.frame)], self.why.as_deref())
     }
 
     fn sentences(lines: &[Self]) -> Vec<String> {
@@ -86,7 +86,7 @@ impl Described for ComparisonLine {
         together.into_iter().chain(each).collect()
     }
 
-    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>) {
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
         for variant in &self.variants {
             let labels = &with(labels, &[("variant", &variant.name)]);
             let rate = variant.forwarding_fps.map(Interval::from);
@@ -107,7 +107,7 @@ impl Described for ComparisonLine {
         }
     }
 
-    fn charts(lines: &[Self]) -> Vec<Option<Chart>> {
+    fn charts(lines: &[Self], _: &Run) -> Vec<Option<Chart>> {
         plots::comparisons(lines).into()
     }
 

@@ -33,7 +33,7 @@ impl Described for CurveLine {
     }
 
     fn about(&self) -> About<'_> {
-        (vec![("frame", &self.frame)], self.why.as_ref())
+        (vec![("frame", &self.frame)], self.why.as_deref())
     }
 
     /// `64 B: nothing lost up to 60 % (1.22M frames/s); at 70 % (1.42M frames/s) 3.2 % lost, 1.37M forwarded; ...`.

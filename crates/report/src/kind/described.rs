@@ -1,7 +1,7 @@
 //! A kind of line that is whole with one description: a title, then mostly for each line a sentence, a table, and what that
 //! has to be read with.
 
-use super::{Shown, TrialPlot};
+use super::{PartLine, Shown, TrialPlot};
 use crate::chart::{Chart, Kind, Point, STYLES, Series};
 use crate::column::{self, On, TableRow, Unsure};
 use crate::gauges::{Gauges, Labels, with};
@@ -11,11 +11,16 @@ use crate::scale::Scale;
 use crate::table::Table;
 use crate::told::Told;
 use maud::Markup;
-use mpps_record::{Answer, Plan, Run, Verdict};
+use mpps_record::doubts::SIMULATED;
+use mpps_record::{Answer, Doubt, Plan, Run, Verdict};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// What a line is about, its frame size first; and what cut it short.
-pub type About<'a> = (Labels<'a>, Option<&'a String>);
+pub type About<'a> = (Labels<'a>, Option<&'a str>);
+
+/// Results by name, with what there is to doubt about them.
+pub type Subjects<'a> = Vec<(Cow<'a, str>, Vec<&'a Doubt>)>;
 
 /// What its lines say, wherever they are shown.
 pub trait Described: Answer {
@@ -43,8 +48,18 @@ pub trait Described: Answer {
         (!Self::PURPOSE.is_empty()).then(|| Self::PURPOSE.to_owned())
     }
 
+    /// Subjects of one doubt that a terminal names at most. More are counted.
+    const NAMED_MAX: usize = 5;
+
     /// What was measured, and how.
-    fn title(&self) -> String;
+    fn title(&self) -> String {
+        String::new()
+    }
+
+    /// The same of all lines of a run, above the machine. Empty: the sentences come first, and no machine.
+    fn heading(lines: &[Self], _run: &Run) -> String {
+        lines.first().map_or(String::new(), Self::title)
+    }
 
     /// What it is about, and what cut it short.
     fn about(&self) -> About<'_>;
@@ -61,6 +76,16 @@ pub trait Described: Answer {
 
     /// A row for each thing that was measured.
     fn rows(&self, on: On) -> Vec<TableRow>;
+
+    /// The rows of all lines, each behind columns for what its line is about.
+    fn all_rows(lines: &[Self], on: On) -> Vec<TableRow> {
+        let rows = lines.iter().flat_map(|line| {
+            let (labels, _) = line.about();
+            let own = line.rows(on).into_iter();
+            own.map(|row| row.about(&labels)).collect::<Vec<_>>()
+        });
+        rows.collect()
+    }
 
     /// The tables of a terminal, each below its lines.
     fn tables(&self, rows: &[TableRow], on: On) -> Vec<(String, Table)> {
@@ -89,10 +114,10 @@ pub trait Described: Answer {
     }
 
     /// Gauges beside those of its rows.
-    fn gauges(&self, _gauges: &mut Gauges, _labels: &Labels<'_>) {}
+    fn gauges(&self, _gauges: &mut Gauges, _labels: &Labels<'_>, _run: &Run) {}
 
     /// Plots of all lines.
-    fn charts(lines: &[Self]) -> Vec<Option<Chart>> {
+    fn charts(lines: &[Self], _run: &Run) -> Vec<Option<Chart>> {
         let plots = Self::PLOTS.of.iter();
         plots
             .map(|plot| plotted(lines, *plot, Vec::new()))
@@ -119,9 +144,25 @@ pub trait Described: Answer {
         json!({ "simulated": run.is_simulated(), Self::MEMBER: lines })
     }
 
-    /// What a program that reads only stderr should know of a result.
-    fn complaint(_lines: &[Self]) -> Option<String> {
-        None
+    /// What a program that reads only stderr should know of a result, a line each.
+    fn complaints(_lines: &[Self], _run: &Run) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What there is to doubt, line by line.
+    fn subjects(lines: &[Self]) -> Subjects<'_> {
+        let known = lines.iter().filter_map(|line| {
+            let (name, doubts) = line.doubted();
+            let is_known = !doubts.is_empty() || !line.rows(On::Details).is_empty();
+            is_known.then(|| (name, doubts.iter().collect()))
+        });
+        known.collect()
+    }
+
+    /// Doubts that a terminal's text above them says already, by name.
+    fn said(_lines: &[Self]) -> Vec<&'static str> {
+        // By the line of the machine.
+        vec![SIMULATED]
     }
 
     /// What a page has below the plots.
@@ -214,10 +255,10 @@ impl<L: Described> Shown for Vec<L> {
     }
 
     fn table(&self) -> Table {
-        column::table(&all_rows(self, On::Page), On::Page)
+        column::table(&L::all_rows(self, On::Page), On::Page)
     }
 
-    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, run: &Run) {
         for line in self {
             let labels = with(labels, &line.about().0);
             for row in line.rows(On::Page) {
@@ -230,12 +271,12 @@ impl<L: Described> Shown for Vec<L> {
                     gauges.add(name, help, &with(&labels, &own), value);
                 }
             }
-            line.gauges(gauges, &labels);
+            line.gauges(gauges, &labels, run);
         }
     }
 
-    fn charts(&self, _: &Run) -> Vec<Option<Chart>> {
-        L::charts(self)
+    fn charts(&self, run: &Run) -> Vec<Option<Chart>> {
+        L::charts(self, run)
     }
 
     fn hidden_plots(&self) -> &[TrialPlot] {
@@ -245,16 +286,37 @@ impl<L: Described> Shown for Vec<L> {
     fn sections(&self) -> Vec<Markup> {
         self.iter().filter_map(L::section).collect()
     }
+
+    fn parts(&self) -> Vec<PartLine<'_>> {
+        self.iter().map(part).collect()
+    }
 }
 
-/// The rows of all lines, each behind columns for what its line is about.
-pub fn all_rows<L: Described>(lines: &[L], on: On) -> Vec<TableRow> {
-    let rows = lines.iter().flat_map(|line| {
-        let (labels, _) = line.about();
-        let own = line.rows(on).into_iter();
-        own.map(|row| row.about(&labels)).collect::<Vec<_>>()
-    });
-    rows.collect()
+/// A line as a part of a suite.
+fn part<L: Described>(line: &L) -> PartLine<'_> {
+    let (about, why) = line.about();
+    let mut names = about.iter().map(|(_, name)| number::frame(name));
+    let part = format!("{} {}", names.next().unwrap_or_default(), L::JOB);
+    PartLine {
+        name: names.fold(part.clone(), |name, other| name + ", " + &other),
+        part,
+        why: why.map(str::to_owned).or_else(|| left_out(line)),
+        doubts: line.doubted().1,
+    }
+}
+
+/// How many rows have no result, because their trials do not count, and why the last does not.
+fn left_out<L: Described>(line: &L) -> Option<String> {
+    let rows = line.rows(On::Screen);
+    let left: Vec<_> = rows.iter().filter_map(|row| row.unsure.as_ref()).collect();
+    let (count, of, noun, last) = (left.len(), rows.len(), L::ROWS, left.last()?);
+    if let [one] = left[..] {
+        return Some(one.told());
+    }
+    Some(format!(
+        "{count} of {of} {noun} not measured, the last: {}",
+        last.text
+    ))
 }
 
 /// How rows are drawn, each where its `x` is.

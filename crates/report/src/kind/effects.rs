@@ -25,7 +25,7 @@ impl Described for EffectsLine {
     }
 
     fn about(&self) -> About<'_> {
-        (vec![("frame", &self.frame)], self.why.as_ref())
+        (vec![("frame", &self.frame)], self.why.as_deref())
     }
 
     /// What was found.
@@ -64,11 +64,11 @@ impl Described for EffectsLine {
         each.collect()
     }
 
-    fn charts(lines: &[Self]) -> Vec<Option<Chart>> {
+    fn charts(lines: &[Self], _: &Run) -> Vec<Option<Chart>> {
         lines.iter().map(plots::effects).collect()
     }
 
-    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>) {
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
         let change = (
             "mpps_setting_cost_change_seconds",
             "CPU time that a frame takes more at the second level of a setting than at the first.",

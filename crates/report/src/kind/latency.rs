@@ -7,7 +7,7 @@ use crate::column::{FEW, On, TableRow, columns, micros};
 use crate::gauges::{Gauges, LATENCY, Labels, seconds, with};
 use crate::number::{percent_given, short_count};
 use crate::{number, plots, sentence};
-use mpps_record::{LatencyLine, LatencyLoad, PERCENTS, PathLatency, Verdict};
+use mpps_record::{LatencyLine, LatencyLoad, PERCENTS, PathLatency, Run, Verdict};
 
 const HEADS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "p99.99"];
 
@@ -23,7 +23,7 @@ impl Described for LatencyLine {
     }
 
     fn about(&self) -> About<'_> {
-        (vec![("frame", &self.frame)], self.why.as_ref())
+        (vec![("frame", &self.frame)], self.why.as_deref())
     }
 
     fn sentence(&self) -> String {
@@ -61,7 +61,7 @@ impl Described for LatencyLine {
         [few, whole, stalls].into_iter().flatten().collect()
     }
 
-    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>) {
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
         for load in &self.loads {
             let fps = load.load_fps.to_string();
             for (path, found) in paths(load) {
@@ -78,7 +78,7 @@ impl Described for LatencyLine {
         }
     }
 
-    fn charts(lines: &[Self]) -> Vec<Option<Chart>> {
+    fn charts(lines: &[Self], _: &Run) -> Vec<Option<Chart>> {
         plots::latencies(lines).into_iter().map(Some).collect()
     }
 

@@ -6,7 +6,7 @@ use crate::column::{On, TableRow, columns};
 use crate::gauges::{Gauges, Labels, seconds};
 use crate::number::{self, spaced};
 use crate::sentence::{self, spread};
-use mpps_record::{OverloadLine, OverloadSecond, Plan, Verdict};
+use mpps_record::{OverloadLine, OverloadSecond, Plan, Run, Verdict};
 
 /// Rows that fit a screen: more seconds share a row.
 const ROWS: usize = 12;
@@ -37,7 +37,7 @@ impl Described for OverloadLine {
     }
 
     fn about(&self) -> About<'_> {
-        (vec![("frame", &self.frame)], self.why.as_ref())
+        (vec![("frame", &self.frame)], self.why.as_deref())
     }
 
     fn sentence(&self) -> String {
@@ -88,7 +88,7 @@ impl Described for OverloadLine {
         lines
     }
 
-    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>) {
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
         let forwarded = spread(&self.seconds, |second| second.forwarding_fps);
         let path = self.management.as_ref().filter(|path| path.asked > 0);
         for (name, help, value) in [
@@ -123,7 +123,7 @@ impl Described for OverloadLine {
     }
 
     /// Forwarding rate and answered share by second.
-    fn charts(lines: &[Self]) -> Vec<Option<Chart>> {
+    fn charts(lines: &[Self], _: &Run) -> Vec<Option<Chart>> {
         let most = lines
             .iter()
             .map(|line| line.seconds.len())

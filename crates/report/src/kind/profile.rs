@@ -26,7 +26,7 @@ impl Described for ProfileLine {
     }
 
     fn about(&self) -> About<'_> {
-        (vec![("frame", &self.frame)], self.why.as_ref())
+        (vec![("frame", &self.frame)], self.why.as_deref())
     }
 
     fn sentence(&self) -> String {
@@ -47,7 +47,7 @@ impl Described for ProfileLine {
         lines.iter().map(|line| told(line, on)).collect()
     }
 
-    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>) {
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
         let Some(load) = saturated(self) else {
             return;
         };
@@ -82,7 +82,7 @@ impl Described for ProfileLine {
         );
     }
 
-    fn charts(lines: &[Self]) -> Vec<Option<Chart>> {
+    fn charts(lines: &[Self], _: &Run) -> Vec<Option<Chart>> {
         let charts = |line| [plots::stages(line), plots::by_load(line)];
         lines.iter().flat_map(charts).collect()
     }

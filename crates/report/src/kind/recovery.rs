@@ -5,7 +5,7 @@ use crate::column::{Column, On, TableRow, columns};
 use crate::gauges::{Gauges, Labels, seconds};
 use crate::number;
 use crate::sentence;
-use mpps_record::{Recovered, RecoveryLine, RecoveryTrial};
+use mpps_record::{Recovered, RecoveryLine, RecoveryTrial, Run};
 
 const TIME: (&str, &str) = (
     "mpps_recovery_seconds",
@@ -26,7 +26,7 @@ impl Described for RecoveryLine {
     }
 
     fn about(&self) -> About<'_> {
-        (vec![("frame", &self.frame)], self.why.as_ref())
+        (vec![("frame", &self.frame)], self.why.as_deref())
     }
 
     fn sentence(&self) -> String {
@@ -40,7 +40,7 @@ impl Described for RecoveryLine {
             .collect()
     }
 
-    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>) {
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
         gauges.add(TIME.0, TIME.1, labels, seconds(self.average_ns));
     }
 

@@ -5,7 +5,7 @@ use super::recovery::tried;
 use crate::column::{On, TableRow, columns};
 use crate::gauges::{Gauges, Labels, seconds, with};
 use crate::sentence;
-use mpps_record::{ResetLine, ResetTrial};
+use mpps_record::{ResetLine, ResetTrial, Run};
 
 const NOTE: &str =
     "The time is the lost frames divided by the offered rate. A cross on the axis means: no time.";
@@ -21,7 +21,7 @@ impl Described for ResetLine {
 
     fn about(&self) -> About<'_> {
         let labels = vec![("frame", self.frame.as_str()), ("reset", &self.reset)];
-        (labels, self.why.as_ref())
+        (labels, self.why.as_deref())
     }
 
     fn sentence(&self) -> String {
@@ -32,7 +32,7 @@ impl Described for ResetLine {
         (1..).zip(&self.trials).map(row).collect()
     }
 
-    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>) {
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
         for (method, ns) in [
             ("frame-loss", self.frame_loss_ns),
             ("time-stamp", self.time_stamp_ns),

@@ -10,7 +10,7 @@ use crate::sweep::{interval, noun, remarks, role, section, sentence};
 use crate::table::Table;
 use crate::{number, plots};
 use maud::Markup;
-use mpps_record::{SweepLine, SweepPoint};
+use mpps_record::{Run, SweepLine, SweepPoint};
 
 impl Described for SweepLine {
     const NOUN: &'static str = "sweeps";
@@ -27,7 +27,7 @@ impl Described for SweepLine {
     }
 
     fn about(&self) -> About<'_> {
-        (vec![("axis", &self.axis)], self.why.as_ref())
+        (vec![("axis", &self.axis)], self.why.as_deref())
     }
 
     fn sentence(&self) -> String {
@@ -62,7 +62,7 @@ impl Described for SweepLine {
         remarks(self)
     }
 
-    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>) {
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
         let cost = (
             "mpps_sweep_cost_seconds",
             "CPU time of a frame at overload at a point of a sweep, with its interval.",
@@ -85,7 +85,7 @@ impl Described for SweepLine {
         );
     }
 
-    fn charts(lines: &[Self]) -> Vec<Option<Chart>> {
+    fn charts(lines: &[Self], _: &Run) -> Vec<Option<Chart>> {
         lines.iter().map(plots::sweep).collect()
     }
 

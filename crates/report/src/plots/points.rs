@@ -22,7 +22,7 @@ const ZERO: Scale = Scale::Linear { from_zero: true };
 #[must_use]
 pub fn scale_cost(points: &[PointLine]) -> Option<Chart> {
     let title = "Cost of a frame at overload by routes and destinations";
-    let note = own_load(points);
+    let note = own_load(points) + &without_bed(points, |point| point.cost);
     let cost: Value = |point| Some(point.cost?.router_ns);
     drawn(
         points,
@@ -41,8 +41,9 @@ pub fn scale_cost_at_load(points: &[PointLine]) -> Option<Chart> {
         .iter()
         .filter_map(|point| Some(point.at_load.as_ref()?.pairs as usize));
     let note = format!(
-        "At {loads}, the same for all points. Bars: {}.",
-        interval_name(pairs)
+        "At {loads}, the same for all points. Bars: {}.{}",
+        interval_name(pairs),
+        without_bed(points, PointLine::cost_at_load)
     );
     let title = "Cost of a frame at one load by routes and destinations";
     let cost: Value = |point| Some(point.cost_at_load()?.router_ns);
@@ -52,6 +53,19 @@ pub fn scale_cost_at_load(points: &[PointLine]) -> Option<Chart> {
 
 fn cost_axis() -> Axis {
     Axis::new("router, CPU time for a frame", ZERO, number::cost)
+}
+
+/// The bed's part of a frame's cost at all points, ns.
+pub fn bed_ns(points: &[PointLine], cost: fn(&PointLine) -> Option<FrameCost>) -> Option<String> {
+    let costs = points.iter().filter_map(cost);
+    number::from_to(costs.map(|cost| cost.bed_ns.median))
+}
+
+fn without_bed(points: &[PointLine], cost: fn(&PointLine) -> Option<FrameCost>) -> String {
+    let ns = bed_ns(points, cost);
+    ns.map_or(String::new(), |ns| {
+        format!(" The bed's part is taken off: {ns} ns.")
+    })
 }
 
 fn own_load(points: &[PointLine]) -> String {

@@ -8,8 +8,12 @@ mod latencies;
 mod loads;
 mod loss;
 mod overloads;
+#[cfg(feature = "measure")]
+mod points;
 mod recoveries;
 mod resets;
+#[cfg(feature = "measure")]
+mod results;
 
 use crate::outcome::Outcome;
 use mpps_record::Run;

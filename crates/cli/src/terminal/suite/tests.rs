@@ -1,10 +1,10 @@
 use super::*;
 use crate::terminal::fixture;
-use crate::terminal::report::tests::run as begun;
+use crate::terminal::fixture::run as begun;
 use mpps_record::{
     BurstLine, BurstSum, CurveLine, CurvePoint, Histogram, LatencyLine, LatencyLoad, LatencyTimes,
-    Measured, Other, Part, PathLatency, RateIs, Recovered, RecoveryLine, RecoveryTrial, ResultLine,
-    SeriesEnd, Verdict,
+    LimitedBy, Measured, Other, Part, PathLatency, RateIs, Recovered, RecoveryLine, RecoveryTrial,
+    ResultLine, SeriesEnd, Verdict,
 };
 
 fn latency(why: Option<&str>) -> LatencyLine {
@@ -113,10 +113,12 @@ fn run() -> Run {
 
 #[test]
 fn a_partial_run_is_said_to_be_partial() {
-    let text = suite(&run(), "a machine", false);
+    let run = run();
+    let text = suite(&run, false);
+    let machine = machine_line(run.begin.as_ref().expect("begun"));
     let wanted = "RFC 2544 section 26: 3 of 8 parts measured as planned\n\
         PARTIAL: the run ended before 4 of 8 parts had a result\n\
-        \na machine\n\
+        \n@MACHINE\n\
         \nframe  without loss      p50      p99    loss at max  max burst\n\
         64            1.38M  22.0 µs  41.0 µs  31 % of 2.03M      8 200\n\
         1518              -        -        -              -          -\n\
@@ -125,7 +127,7 @@ fn a_partial_run_is_said_to_be_partial() {
         - throughput (26): as it is done; RFC 2544 asks for trials of 60 s\n\
         \nNot as planned\n\
         - 64 B latency: interrupted\n";
-    assert_eq!(text, wanted);
+    assert_eq!(text, wanted.replace("@MACHINE", &machine));
 }
 
 #[test]
@@ -136,7 +138,7 @@ fn a_latency_at_another_rate_says_so() {
         why: Some("too disturbed".to_owned()),
         ..ResultLine::default()
     }];
-    let text = suite(&run, "", false);
+    let text = suite(&run, false);
     for wanted in [
         "- 64 B throughput: too disturbed\n",
         "- 64 B latency: at 1.38M frames/s, as a search of its own found it\n",
@@ -158,7 +160,7 @@ fn a_load_that_cannot_be_offered_is_named() {
         ..PathLatency::default()
     };
     line.loads.push(instead);
-    let text = suite(&run, "", false);
+    let text = suite(&run, false);
     let wanted = "- 64 B latency: 100 %: the tester could not offer this load, \
                   1.38M frames/s; 1.20M was offered instead\n";
     assert!(text.contains(wanted), "{text}");
@@ -200,7 +202,7 @@ fn what_may_be_misread_is_explained() {
         doubts: Vec::new(),
         other: Other::new(),
     }];
-    let text = suite(&run, "", false);
+    let text = suite(&run, false);
     for wanted in [
         "max burst     recovery\n",
         "    8 200  no overload\n",
@@ -216,7 +218,7 @@ fn what_may_be_misread_is_explained() {
 fn a_rate_is_a_throughput_if_all_are() {
     let mut run = run();
     run.results[0].claim = Some(mpps_record::Claim::Throughput);
-    let text = suite(&run, "", false);
+    let text = suite(&run, false);
     assert!(text.contains("\nframe  throughput      p50"), "{text}");
     run.results.push(fixture::line());
     assert_without(&run);
@@ -225,13 +227,13 @@ fn a_rate_is_a_throughput_if_all_are() {
 }
 
 fn assert_without(run: &Run) {
-    let text = suite(run, "", false);
+    let text = suite(run, false);
     assert!(text.contains("\nframe  without loss  "), "{text}");
 }
 
 #[test]
 fn verbose_shows_each_parts_own_table() {
-    let text = suite(&run(), "a machine", true);
+    let text = suite(&run(), true);
     for wanted in [
         "Throughput (RFC 2544 section 26.1)\n",
         "Latency, one-way, every frame timed (RFC 2544 section 26.2",
@@ -257,7 +259,7 @@ fn a_rate_is_rounded_as_throughputs_own_table_does() {
             lossy_fps: Some(1_640_000),
             ..fixture::line()
         }];
-        let text = suite(&run, "a machine", false);
+        let text = suite(&run, false);
         assert!(text.contains(cell), "{cell}: {text}");
     }
 }
@@ -266,7 +268,7 @@ fn a_rate_is_rounded_as_throughputs_own_table_does() {
 fn a_search_that_ended_early_is_not_measured_in_full() {
     let mut run = run();
     run.results[0].limited_by = Some(LimitedBy::Trials);
-    let text = suite(&run, "a machine", false);
+    let text = suite(&run, false);
     assert!(
         text.contains(": 2 of 8 parts measured as planned\n"),
         "{text}"

@@ -35,7 +35,7 @@ fn size() -> BurstLine {
 
 #[test]
 fn the_beds_own_ring_is_named() {
-    let text = vec![size()].text(&super::Run::default(), "a machine", false);
+    let text = vec![size()].text(&super::Run::default(), false);
     for wanted in [
         "64 B: longest burst without loss 8 200 frames (8 100 to 8 300 in 2 searches). The buffer time is 4.09 \
          ms, corrected 981 µs. This is the bed's own ring of 2 048 frames, not the router's.\n",
@@ -49,7 +49,7 @@ fn the_beds_own_ring_is_named() {
     }
     let mut device = size();
     device.own_ring_frames = None;
-    let text = vec![device].text(&super::Run::default(), "a machine", false);
+    let text = vec![device].text(&super::Run::default(), false);
     assert!(text.contains("corrected 981 µs.\n"), "{text}");
 }
 
@@ -60,7 +60,7 @@ fn no_longest_burst_is_said() {
         all: None,
         ..size()
     };
-    let text = vec![none.clone()].text(&super::Run::default(), "a machine", false);
+    let text = vec![none.clone()].text(&super::Run::default(), false);
     assert!(
         text.contains("64 B: longest burst not measured.\n"),
         "{text}"
@@ -69,7 +69,7 @@ fn no_longest_burst_is_said() {
         all_passed_frames: Some(4_000_000),
         ..none
     };
-    let text = vec![passed].text(&super::Run::default(), "a machine", false);
+    let text = vec![passed].text(&super::Run::default(), false);
     let wanted =
         "64 B: no burst of up to 4 000 000 frames lost any, so the router forwards as fast";
     assert!(text.contains(wanted), "{text}");

@@ -2,7 +2,7 @@ use super::{Outcome, Run};
 use mpps_record::CalibrationLine;
 
 fn shown(lines: &[CalibrationLine]) -> String {
-    lines.to_vec().text(&Run::default(), "a machine", false)
+    lines.to_vec().text(&Run::default(), false)
 }
 
 fn row(fault: &str, planted: f64, found: f64, tolerance: f64) -> CalibrationLine {

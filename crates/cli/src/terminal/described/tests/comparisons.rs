@@ -7,7 +7,7 @@ use mpps_record::{
 use mpps_report::if_slower;
 
 fn comparison(line: &ComparisonLine, verbose: bool) -> String {
-    vec![line.clone()].text(&Run::default(), "a machine", verbose)
+    vec![line.clone()].text(&Run::default(), verbose)
 }
 
 fn difference_exit(found: &Difference, allowed: Option<f64>) -> Exit {
@@ -59,7 +59,7 @@ fn a_comparison_is_a_sentence_then_a_table() {
     let text = comparison(&line(), false);
     assert_eq!(
         text,
-        "Compared with none, in turns on one machine\n\na machine\n\n\
+        "Compared with none, in turns on one machine\n\n\
          64 B, conntrack against none: 231 ns more a frame for the router (206 to 255, 8 pairs): 31 % fewer frames/s.\n\n\
          variant    frames/s  ns a frame  turns\n\
          none           810k        1230      2\n\

@@ -50,7 +50,7 @@ fn size(loads: Vec<LatencyLoad>) -> LatencyLine {
 fn a_bed_as_slow_as_the_router_is_told() {
     let mut slow = load(Some(0.5), 800_000);
     slow.bed = Some(slow.router.clone());
-    let text = vec![size(vec![slow])].text(&super::Run::default(), "a machine", false);
+    let text = vec![size(vec![slow])].text(&super::Run::default(), false);
     let wanted = "The bed alone has 7.94 µs and 7.94 µs, so the router's part cannot be told.";
     assert!(text.replace("\n    ", " ").contains(wanted), "{text}");
 }
@@ -58,7 +58,7 @@ fn a_bed_as_slow_as_the_router_is_told() {
 #[test]
 fn the_router_stands_beside_the_bed() {
     let loads = vec![load(Some(0.5), 800_000), load(Some(1.0), 1_600_000)];
-    let text = vec![size(loads)].text(&super::Run::default(), "a machine", false);
+    let text = vec![size(loads)].text(&super::Run::default(), false);
     let sentence = "64 B: typical 7.94 µs, worst case (99.9 %) 7.94 µs at 50 % of the rate without loss \
                     (800k frames/s), idle CPUs kept awake. The bed alone has 6.14 µs and 35.8 \
                     µs, so the router's part of the worst case cannot be told.\n";
@@ -85,7 +85,7 @@ fn stalls_of_the_machine_are_said_where_they_count() {
         let mut load = load(Some(0.5), 800_000);
         load.router = path(&[(13_311, 99_000), (7_864_319, 1_000)], stall_ns);
         (load.router.sent_frames, load.router.disturbed_frames) = (100_000, disturbed_frames);
-        vec![size(vec![load])].text(&super::Run::default(), "a machine", false)
+        vec![size(vec![load])].text(&super::Run::default(), false)
     };
     let worst = "worst case (99.9 %) 7.86 ms";
     let said =
@@ -104,7 +104,7 @@ fn what_stands_on_few_frames_is_marked() {
     few.bed = None;
     let mut size = size(vec![few]);
     size.cpus_awake = false;
-    let text = vec![size].text(&super::Run::default(), "a machine", false);
+    let text = vec![size].text(&super::Run::default(), false);
     assert!(text.contains("  7.94?   7.94?  "), "{text}");
     assert!(
         text.contains("?: fewer than 10 frames took longer\n"),
@@ -129,7 +129,7 @@ fn a_load_without_trials_says_why() {
         left_out_text: Some("not offered: the tester was late".to_owned()),
         ..PathLatency::default()
     };
-    let text = vec![size(vec![none.clone()])].text(&super::Run::default(), "a machine", false);
+    let text = vec![size(vec![none.clone()])].text(&super::Run::default(), false);
     let wanted = "100 %, router: 3 trials, the last not offered: the tester was late\n";
     assert!(text.contains(wanted), "{text}");
     assert!(text.contains("64 B: latency not measured.\n"), "{text}");
@@ -142,7 +142,7 @@ fn a_load_without_trials_says_why() {
     instead.instead_of_fps = Some(none.load_fps);
     let both = vec![none, instead];
     assert_eq!(exit(both.clone()), Exit::Measured);
-    let text = vec![size(both)].text(&super::Run::default(), "a machine", false);
+    let text = vec![size(both)].text(&super::Run::default(), false);
     for wanted in [
         " at 1.50M frames/s, idle CPUs kept awake. The tester could offer this load in place of 1.60M. The bed alone \
         has ",

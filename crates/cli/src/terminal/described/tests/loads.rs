@@ -17,7 +17,7 @@ fn fixed_load((load, trials): Offered) -> String {
         trials,
         ..Run::default()
     };
-    vec![load].text(&run, "a machine", false)
+    vec![load].text(&run, false)
 }
 
 /// 2 s at this load; so many frames stay unsent, so many are lost in the ring.

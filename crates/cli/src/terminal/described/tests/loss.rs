@@ -25,7 +25,7 @@ fn point(percent: u64, lost: u64, verdict: Verdict) -> CurvePoint {
 }
 
 fn told(loads: Vec<CurvePoint>, end: SeriesEnd) -> String {
-    let text = vec![curve(loads, end)].text(&super::Run::default(), "a machine", false);
+    let text = vec![curve(loads, end)].text(&super::Run::default(), false);
     assert_eq!(text.matches("- something").count(), 1, "{text}");
     text
 }
@@ -60,7 +60,7 @@ fn doubts_of_many_frame_sizes_are_counted() {
     for (at, curve) in curves.iter_mut().enumerate() {
         curve.doubts.truncate(usize::from(at < 6));
     }
-    let text = curves.text(&super::Run::default(), "a machine", false);
+    let text = curves.text(&super::Run::default(), false);
     assert!(
         text.contains("- something (in 6 of 7 frame sizes)"),
         "{text}"

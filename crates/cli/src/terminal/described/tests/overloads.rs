@@ -34,7 +34,7 @@ fn many_seconds_share_a_row() {
         doubts: Vec::new(),
         other: Other::new(),
     };
-    let text = vec![size.clone()].text(&super::Run::default(), "a machine", false);
+    let text = vec![size.clone()].text(&super::Run::default(), false);
     for wanted in [
         "Lasting overload: 24.0 s, 5 times the maximum forwarding rate asked for, then 24.0 s at",
         "23-24    5.00M      1.85M   1.84M    1.86M  19 of 20\n",
@@ -43,11 +43,11 @@ fn many_seconds_share_a_row() {
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
-    let each = vec![size.clone()].text(&super::Run::default(), "a machine", true);
+    let each = vec![size.clone()].text(&super::Run::default(), true);
     assert!(each.lines().count() == text.lines().count() + 12, "{each}");
     size.load = "max".to_owned();
     let title = "Lasting overload: 24.0 s, all that the tester can offer, then";
-    let text = vec![size].text(&super::Run::default(), "a machine", false);
+    let text = vec![size].text(&super::Run::default(), false);
     assert!(
         text.starts_with(title) && !text.contains("at most"),
         "{text}"

@@ -27,7 +27,7 @@ fn told(trials: Vec<RecoveryTrial>, average_ns: Option<u64>) -> String {
         doubts: Vec::new(),
         other: Other::new(),
     };
-    vec![size].text(&super::Run::default(), "a machine", false)
+    vec![size].text(&super::Run::default(), false)
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn the_time_is_the_average_and_each() {
                   (2 of 2 trials). The overload was 1.76M frames/s (110 % of the throughput).\n";
     assert!(at_once.contains(wanted), "{at_once}");
     for wanted in [
-        "26.5): 2.00 s of overload, then 2.00 s of half of it\n\na machine\n",
+        "26.5): 2.00 s of overload, then 2.00 s of half of it\n\n",
         "64 B: recovered 12.0 ms after the overload had ended (10.0 ms to 14.0 ms in 2 of 2 trials). \
          The overload was 1.76M frames/s (110 % of the throughput).\n",
         "trial  result     recovery   lost\n    7  recovered   10.0 ms  1 234\n",

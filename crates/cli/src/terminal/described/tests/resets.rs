@@ -3,7 +3,7 @@ use mpps_record::{Doubt, Other, Recovered, RecoveryTrial, ResetLine, ResetTrial,
 use mpps_report::sentence;
 
 fn told(recovered: Recovered, frame_loss_ns: Option<u64>) -> String {
-    vec![line(recovered, frame_loss_ns)].text(&super::Run::default(), "a machine", false)
+    vec![line(recovered, frame_loss_ns)].text(&super::Run::default(), false)
 }
 
 fn line(recovered: Recovered, frame_loss_ns: Option<u64>) -> ResetLine {
@@ -108,7 +108,7 @@ fn a_doubt_names_frame_and_reset() {
         other: Other::new(),
     };
     let text =
-        vec![line("link", "2 ms"), line("routes", "3 ms")].text(&super::Run::default(), "", false);
+        vec![line("link", "2 ms"), line("routes", "3 ms")].text(&super::Run::default(), false);
     let wanted = "- 2 ms (78, link; similar: 78, routes)\n";
     assert!(text.contains(wanted), "{text}");
 }

@@ -1,9 +1,9 @@
 //! `--expect-min`: whether every result reaches what was expected.
 
-use mpps_method::Rate;
+use crate::headline::is_bound;
+use crate::number;
+use crate::row::{Reading, Row};
 use mpps_record::{LimitedBy, RunLine};
-use mpps_report::sentence::is_bound;
-use mpps_report::{Reading, Row};
 
 /// A result that does not show what was expected.
 pub struct Unmet {
@@ -22,7 +22,7 @@ pub fn all_unmet(run: Option<&RunLine>, rows: &[Row<'_>]) -> Vec<String> {
 /// `None`: the result shows what was expected, or nothing was.
 pub fn unmet(run: Option<&RunLine>, row: &Row<'_>) -> Option<Unmet> {
     let expected = run?.plan.expected_min_fps?;
-    falls_short(Rate::from_fps(expected as f64), row)
+    falls_short(expected, row)
 }
 
 /// What the rate without loss is known to be below, frames/s: a load that failed, or the maximum forwarding rate. A maximum
@@ -50,17 +50,19 @@ fn half_passed(row: &Row<'_>) -> bool {
 }
 
 /// Only a rate without loss shows what was expected: at the maximum forwarding rate frames are lost.
-fn falls_short(expected: Rate, row: &Row<'_>) -> Option<Unmet> {
-    let (reading, from_fps) = (row.reading(), |fps| Rate::from_fps(fps as f64));
-    let rate = from_fps(row.rate_fps.unwrap_or_default());
-    let fails = below(row).map(from_fps).filter(|fails| *fails <= expected);
-    let is_lower = is_open(row) && expected < rate && fails.is_none();
+fn falls_short(expected: u64, row: &Row<'_>) -> Option<Unmet> {
+    let (reading, found) = (row.reading(), row.rate_fps.unwrap_or_default());
+    let fails = below(row).filter(|fails| *fails <= expected);
+    let is_lower = is_open(row) && expected < found && fails.is_none();
+    let is_less = found < expected;
+    let in_words = |fps| format!("{} frames/s", number::spaced(fps));
+    let (rate, expected) = (in_words(found), in_words(expected));
     let why = match reading {
-        Reading::Is(_) if rate < expected => {
+        Reading::Is(_) if is_less => {
             format!("{rate} is less than the {expected} expected")
         }
         // The DUT may well reach it; nobody has seen it do so.
-        Reading::AtLeast(_) if rate < expected => {
+        Reading::AtLeast(_) if is_less => {
             format!("the {expected} expected could not be shown: {rate} is the most that passed")
         }
         Reading::Below(_) if is_lower => format!(
@@ -71,8 +73,11 @@ fn falls_short(expected: Rate, row: &Row<'_>) -> Option<Unmet> {
         Reading::Nothing => format!(
             "the {expected} expected could not be shown: not measured (run again when the machine is quieter)"
         ),
-        Reading::Unconfirmed(_) if rate < expected || !half_passed(row) => match fails {
-            Some(fails) => format!("less than {fails}, where {expected} were expected"),
+        Reading::Unconfirmed(_) if is_less || !half_passed(row) => match fails {
+            Some(fails) => format!(
+                "less than {}, where {expected} were expected",
+                in_words(fails)
+            ),
             None => format!(
                 "the {expected} expected could not be shown: {rate} passed in too few trials (run again when the machine is quieter)"
             ),
@@ -109,7 +114,7 @@ mod tests {
     #[test]
     fn only_a_rate_that_passed_meets_it() {
         let is = |word| (Some(word), Some(1_000_000));
-        let is_unmet = |expected: f64, reading| {
+        let is_unmet = |expected: u64, reading| {
             let (rate_is, rate) = reading;
             let line = ResultLine {
                 rate_is,
@@ -117,14 +122,14 @@ mod tests {
                 ..ResultLine::default()
             };
             let row = &Row::each(std::slice::from_ref(&line))[0];
-            falls_short(Rate::from_fps(expected), row).is_some()
+            falls_short(expected, row).is_some()
         };
-        assert!(!is_unmet(1e6, is(RateIs::Equal)));
-        assert!(is_unmet(1_000_001.0, is(RateIs::Equal)));
-        assert!(!is_unmet(1e6, is(RateIs::AtLeast)));
-        assert!(is_unmet(2e6, is(RateIs::AtLeast)));
-        assert!(is_unmet(1.0, is(RateIs::Below)));
-        assert!(is_unmet(1.0, is(RateIs::Unconfirmed)));
+        assert!(!is_unmet(1_000_000, is(RateIs::Equal)));
+        assert!(is_unmet(1_000_001, is(RateIs::Equal)));
+        assert!(!is_unmet(1_000_000, is(RateIs::AtLeast)));
+        assert!(is_unmet(2_000_000, is(RateIs::AtLeast)));
+        assert!(is_unmet(1, is(RateIs::Below)));
+        assert!(is_unmet(1, is(RateIs::Unconfirmed)));
         let line = ResultLine {
             rate_is: Some(RateIs::Unconfirmed),
             rate_fps: Some(1_000_000),
@@ -132,19 +137,22 @@ mod tests {
             ..ResultLine::default()
         };
         let row = &Row::each(std::slice::from_ref(&line))[0];
-        let unmet = |fps| falls_short(Rate::from_fps(fps), row).expect("it does not show it");
-        assert!(unmet(1.05e6).may_be_met, "no load so low is known to fail");
-        let failed = unmet(1.1e6);
-        assert!(!failed.may_be_met && failed.line.contains("less than 1.100 Mfps"));
+        let unmet = |fps| falls_short(fps, row).expect("it does not show it");
+        assert!(
+            unmet(1_050_000).may_be_met,
+            "no load so low is known to fail"
+        );
+        let failed = unmet(1_100_000);
+        assert!(!failed.may_be_met && failed.line.contains("less than 1 100 000 frames/s"));
         // What it forwards at most bounds it too.
         let mut measured = line.clone();
         (measured.lossless_below_fps, measured.overload) = (None, forwards_at_most(1_040_000));
         let row = &Row::each(std::slice::from_ref(&measured))[0];
-        let unmet = falls_short(Rate::from_fps(1.05e6), row);
+        let unmet = falls_short(1_050_000, row);
         assert!(unmet.is_some_and(|unmet| !unmet.may_be_met));
         measured.overload = forwards_at_most(900_000);
         let row = &Row::each(std::slice::from_ref(&measured))[0];
-        let surpassed = falls_short(Rate::from_fps(1.05e6), row);
+        let surpassed = falls_short(1_050_000, row);
         assert!(surpassed.is_some_and(|unmet| unmet.may_be_met));
         let passed = |(lossless_trials, judged_trials)| {
             let line = ResultLine {
@@ -153,9 +161,9 @@ mod tests {
                 ..line.clone()
             };
             let row = &Row::each(std::slice::from_ref(&line))[0];
-            falls_short(Rate::from_fps(1e6), row).is_none()
+            falls_short(1_000_000, row).is_none()
         };
         assert_eq!([(1, 3), (2, 3), (1, 1)].map(passed), [false, true, true]);
-        assert!(is_unmet(1.0, (None, None)));
+        assert!(is_unmet(1, (None, None)));
     }
 }

@@ -1,11 +1,23 @@
-use super::*;
-use crate::terminal::fixture::doubt;
-use crate::terminal::report::tests::run;
+use crate::outcome::Outcome;
+use crate::terminal::doubts::Doubted;
+use crate::terminal::fixture::{doubt, run};
+use crate::terminal::machine_line;
 use mpps_lab::doubt::Weight;
 use mpps_record::{
-    AtLoad, Destinations, FrameCost, Interval, LoadAboveRate, Other, PointLine, Routes, Scale,
-    Traffic,
+    AtLoad, Destinations, FrameCost, Interval, LoadAboveRate, Other, PointLine, Routes, Run,
+    RunLine, Scale, Traffic,
 };
+use mpps_report::{Described, sentence};
+
+fn fib_scale(points: &[PointLine], begin: RunLine) -> String {
+    let mut run = Run::new("run");
+    run.add(begin);
+    points.to_vec().text(&run, false)
+}
+
+fn scale_doubts(points: &[PointLine], verbose: bool) -> String {
+    Doubted::new(points).lines(verbose)
+}
 
 fn scale(next_hops: u32, search: bool) -> RunLine {
     let mut run = run("");
@@ -104,7 +116,7 @@ fn measured(point: PointLine, router_ns: f64, busy: f64, limited_by: &str) -> Po
 }
 
 /// Two points of one series, and one of another that could not be measured.
-pub(crate) fn points() -> [PointLine; 3] {
+fn points() -> [PointLine; 3] {
     [
         measured(point("routes", 0, 1), 200.0, 0.8, "tester"),
         measured(point("routes", 1_000, 1_000_000), 600.0, 1.0, "DUT"),
@@ -114,7 +126,7 @@ pub(crate) fn points() -> [PointLine; 3] {
 
 #[test]
 fn each_point_states_cost_routes_and_destinations() {
-    let text = fib_scale(&ScaleRow::each(&points()), Some(&scale(64, false)));
+    let text = fib_scale(&points(), scale(64, false));
     for wanted in [
         "IPv4 routes of rib.bz2 by 64 next hops, destinations drawn per-prefix, seed 1\n",
         "The bed's part is taken off: 400 ns at overload (400 to 400), 400 ns at one load (400 to 400)\n",
@@ -142,7 +154,7 @@ fn each_point_states_cost_routes_and_destinations() {
 
 /// The tables of a full table's run: of the points in their order.
 fn tables(points: &[PointLine]) -> Vec<String> {
-    let text = fib_scale(&ScaleRow::each(points), Some(&scale(64, false)));
+    let text = fib_scale(points, scale(64, false));
     let rows = text.lines().filter(|line| {
         let first = line.split("  ").next().unwrap_or_default();
         ["series", "routes", "destinations"].contains(&first)
@@ -179,7 +191,7 @@ fn a_point_without_a_cost_at_its_load_says_why() {
     let why = "in 6 of 6 trials at the fixed load the router lost frames";
     let at_load = points[1].at_load.as_mut().expect("a load");
     (at_load.cost, at_load.pairs, at_load.why) = (None, 0, Some(why.to_owned()));
-    let text = fib_scale(&ScaleRow::each(&points), Some(&scale(64, false)));
+    let text = fib_scale(&points, scale(64, false));
     let line = format!("1 000 routes, 256 destinations: no cost at one load: {why}\n");
     assert!(text.contains(&line), "{text}");
     assert!(
@@ -189,7 +201,7 @@ fn a_point_without_a_cost_at_its_load_says_why() {
     assert!(text.contains("At one load: 400k frames/s, the same for all points.\n"));
     // An older record has no such load, and no column of it.
     points.iter_mut().for_each(|point| point.at_load = None);
-    let text = fib_scale(&ScaleRow::each(&points), Some(&scale(64, false)));
+    let text = fib_scale(&points, scale(64, false));
     assert!(!text.contains("one load"), "{text}");
 }
 
@@ -202,64 +214,51 @@ fn a_maximum_of_a_shared_cpu_is_no_bound() {
         ("disturbed", true),
     ] {
         let points = [measured(point("routes", 1_000, 1), 600.0, 1.0, limit)];
-        let text = fib_scale(&ScaleRow::each(&points), Some(&scale(1, false)));
+        let text = fib_scale(&points, scale(1, false));
         assert_eq!(text.contains(">= 999"), is_bound, "{limit}: {text}");
     }
 }
 
 #[test]
 fn a_search_adds_the_rate_without_loss() {
-    let text = fib_scale(&ScaleRow::each(&points()), Some(&scale(1, true)));
+    let text = fib_scale(&points(), scale(1, true));
     assert!(text.contains("by one next hop,"), "{text}");
     assert!(text.contains("Without loss: ndr: up to"), "{text}");
     assert_eq!(text.matches("limited by  ").count(), 1, "{text}");
 }
 
 #[test]
-fn the_sentence_of_the_page_comes_first() {
-    let points = points().to_vec();
-    let run = mpps_record::Run::default();
-    let view = crate::outcome::View::new(&run, Path::new("r.jsonl"), false, false);
-    let text = points.shown(&run, &view);
-    let first = text.lines().next().expect("a line");
-    let told = mpps_report::scale_sentences(&points);
-    assert_eq!(first, told[0]);
-    assert!(
-        first.starts_with("A frame costs the router from "),
-        "{first}"
-    );
-    let second = "At one load for all points, 400k frames/s, it costs from 300 ns (0 routes, 1 destination) \
-        to 700 ns (1 000 routes, 256 destinations)";
-    assert_eq!(
-        (told[1].as_str(), text.lines().nth(1)),
-        (second, Some(second))
-    );
+fn the_sentences_stand_above_the_tables() {
+    let text = fib_scale(&points(), scale(64, false));
+    let sentences = "\n\nA frame costs the router from 200 ns (0 routes, 1 destination) to 600 ns (1 000 routes, 256 \
+        destinations), by 3 points.\nAt one load for all points, 400k frames/s, it costs from 300 ns (0 routes, 1 \
+        destination) to 700 ns (1 000 routes, 256 destinations).\n\nThe cost of a frame";
+    assert!(text.contains(sentences), "{text}");
 }
 
 #[test]
 fn one_route_is_no_routes() {
-    let point = [point("routes", 1, 256)];
-    let row = &ScaleRow::each(&point)[0];
-    assert_eq!(row.place(), "1 route, 256 destinations");
+    let point = point("routes", 1, 256);
+    assert_eq!(sentence::table_size(&point), "1 route, 256 destinations");
 }
 
 #[test]
 fn a_doubt_stands_once_with_at_how_many_points() {
     let points = points();
-    let text = scale_doubts(&ScaleRow::each(&points), true);
+    let text = scale_doubts(&points, true);
     assert_eq!(text.matches("why:").count(), 1, "{text}");
     let line = "- tester and DUT share a CPU (in 2 of 3 points)\n";
     assert!(text.contains(line), "{text}");
-    let text = scale_doubts(&ScaleRow::each(&points), false);
+    let text = scale_doubts(&points, false);
     assert_eq!(text, format!("\nDoubts\n{line}"));
-    let text = scale_doubts(&ScaleRow::each(&points[2..]), false);
+    let text = scale_doubts(&points[2..], false);
     assert!(text.is_empty());
 }
 
 #[test]
 fn a_search_hides_no_doubt_of_the_point() {
     let mut point = measured(point("routes", 1_000, 1), 600.0, 1.0, "DUT");
-    let line = include_str!("../../../../record/tests/golden/result.json");
+    let line = include_str!("../../../../../record/tests/golden/result.json");
     let result: mpps_record::ResultLine = serde_json::from_str(line).expect("a result");
     let doubts = result.doubts.len();
     point.results = vec![result];
@@ -270,9 +269,8 @@ fn a_search_hides_no_doubt_of_the_point() {
     );
     point.doubts = vec![steal.clone(), steal];
     let points = [point];
-    let rows = ScaleRow::each(&points);
-    assert_eq!(rows[0].doubts().len(), doubts + 1);
-    assert!(scale_doubts(&rows, false).contains("the hypervisor took 3 %"));
+    assert_eq!(PointLine::subjects(&points)[0].1.len(), doubts + 1);
+    assert!(scale_doubts(&points, false).contains("the hypervisor took 3 %"));
 }
 
 #[test]

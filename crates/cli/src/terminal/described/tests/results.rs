@@ -1,38 +1,13 @@
-use super::*;
-use crate::plan::tests::plan;
-use crate::record::{Clock, simulated_run_line};
-use crate::terminal::fixture::{doubt, line, unstable};
+use crate::outcome::{Outcome, View};
+use crate::terminal::fixture::{doubt, line, run, simulated, unstable};
+use crate::terminal::result::next;
 use crate::terminal::wrap::wrap;
-use crate::verbs::contract::Measure;
 use mpps_lab::doubt::Weight;
-use mpps_lab::facts;
 use mpps_method::Rate;
-use mpps_method::simulate::Properties;
-use mpps_record::{Bed, Doubt, LimitedBy, ResultLine, SetUpScript};
-
-/// A run of the plan with these words, of a simulated pair.
-fn simulated(words: &str) -> RunLine {
-    let search = plan(words).offer;
-    let pair = Properties::ideal(Rate::from_fps(1e6));
-    simulated_run_line(Clock::now(), &search.job(), &pair, &facts::gather())
-}
-
-/// The same on a bed of our own, with a set-up script.
-pub(in crate::terminal) fn run(words: &str) -> RunLine {
-    let bed = Bed {
-        dut_setup: Some("fw.sh".to_owned()),
-        dut_setup_script: Some(SetUpScript {
-            sha256: "0123456789abcdef".to_owned(),
-            text: Some(String::new()),
-            output: None,
-        }),
-        ..Bed::default()
-    };
-    RunLine {
-        bed: RunBed::Namespaces(Box::new(bed)),
-        ..simulated(words)
-    }
-}
+use mpps_record::{
+    Basis, BusyLoad, Doubt, Evenness, Headroom, LimitedBy, RateIs, ReceiverPlace, ResultLine, Run,
+    RunLine, WhyLost,
+};
 
 fn result(frame: &str, doubts: Vec<Doubt>) -> ResultLine {
     ResultLine {
@@ -79,17 +54,13 @@ fn restless(size: u32) -> Vec<Doubt> {
     always().into_iter().chain(restless).collect()
 }
 
-fn text_of(run: &RunLine, lines: &[ResultLine], verbose: bool) -> String {
-    let (rest, path) = (
-        Run::default(),
-        "/var/lib/mpps/.local/state/mpps/records/20261122T061930Z-2e66.jsonl",
-    );
-    let report = Report {
-        run: Some(run),
-        rows: &Row::each(lines),
-        view: &View::new(&rest, path.as_ref(), false, verbose),
-    };
-    report.head() + &report.body()
+fn text_of(begin: &RunLine, lines: &[ResultLine], verbose: bool) -> String {
+    let mut run = Run::new("run");
+    run.add(begin.clone());
+    run.results = lines.to_vec();
+    let path = "/var/lib/mpps/.local/state/mpps/records/20261122T061930Z-2e66.jsonl";
+    let foot = View::new(&run, path.as_ref(), false, verbose).foot(Some(begin));
+    run.results.text(&run, verbose) + &foot + next(&run, begin)
 }
 
 fn text(lines: &[ResultLine], verbose: bool) -> String {
@@ -211,7 +182,7 @@ fn an_unstable_router_is_told_first() {
     let text = text(&[unstable(), unstable()], false);
     assert!(
         text.starts_with(
-            "64 B: UNSTABLE: at the low load of 75.0 kfps the DUT lost frames in 2 of 5 trials (9 of 75000)\n"
+            "64 B: UNSTABLE: at the low load of 75.0 kfps the DUT lost frames in 2 of 5 trials (9 of 75000).\n"
         ),
         "{text}"
     );
@@ -252,4 +223,162 @@ fn what_may_pass_below_leaves_the_rate_open() {
         assert_eq!(exit(Some(500_000), open), 4);
         assert_eq!(exit(Some(1_000_000), open), 1);
     }
+}
+
+#[test]
+fn verbose_tells_where_a_load_failed_why_and_the_pace() {
+    let below = BusyLoad {
+        rate_fps: 600_000.0,
+        busy_share: 0.6,
+    };
+    let explained = ResultLine {
+        why_lost: Some(WhyLost {
+            rate_fps: 900_000.0,
+            bounds: Some(true),
+            pattern: "overflow".to_owned(),
+            text: "900.0 kfps: overflow: frames arrived faster than the DUT took them".to_owned(),
+            lost_frames: 1,
+            sent_frames: 900_000,
+            dut_busiest_cpu_share: None,
+        }),
+        headroom: Some(Headroom {
+            rate_fps: 600_000.0,
+            basis: Basis::Measured,
+            below,
+            above: below,
+        }),
+        evenness: Some(Evenness {
+            late_ns_p50: 96,
+            late_ns_p999: 41_000,
+            late_ns_max: 310_271,
+            largest_burst_frames: 9_999,
+            catch_up_frames: Some(82),
+            ring_frames: Some(4_096),
+            ring_share: Some(82.0 / 4_096.0),
+        }),
+        link_share: Some(0.026_04),
+        rate_gbit_per_s: Some(1.0416),
+        loss_ratio: Some(0.0),
+        dut_busiest_cpu_share: Some(1.01),
+        dut_busy_ns_per_frame: Some(497.0),
+        trials: 6,
+        tester_ceiling_fps: 3_000_000,
+        ..line()
+    };
+    // Two goals of one size.
+    let lines = [explained.clone(), explained];
+    let text = text_of(&run("--link-speed 10G --bidirectional"), &lines, true);
+    for line in [
+        "64: passes 1 380 000 frames/s, fails 1 410 000 frames/s; 6 trials; the search was ended by: DUT\n",
+        "64: the receiver's program at the exit takes 41 ns a frame, which are in the bed's part. The kernel timed it \
+         in trials of its own, with about one reading of the clock\n",
+        "64: 2.6 % of 10 Gbit/s, 1.04 Gbit/s, loss 0 %, DUT 100 % busy, 497 ns a frame in all\n",
+        "a load passes by this rule: ndr: up to 5 trials of 1 s at a load, half of them without loss\n",
+        "link: 10 Gbit/s, notional: there is no physical link of one direction; rates are the sum of both\n",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    for line in [
+        "64: cause of the loss at 900.0 kfps: overflow: frames arrived faster than the DUT took them\n",
+        "64: at 80 % DUT busy: 600 000 frames/s (measured, at 60 %)\n",
+        "64: sent: median 96.0 ns late, 99.9 % 41.0 µs, worst 310 µs. Up to 82 frames were sent back to back to catch up \
+        (2.0 % of the ring)\n",
+        "64: tester's own ceiling: 3 000 000 frames/s (at overload)\n",
+    ] {
+        assert_eq!(text.matches(line).count(), 1, "{line}: {text}");
+    }
+}
+
+#[test]
+fn a_headroom_between_two_loads_names_both() {
+    let load = |rate_fps, busy_share| BusyLoad {
+        rate_fps,
+        busy_share,
+    };
+    let between = ResultLine {
+        headroom: Some(Headroom {
+            rate_fps: 800_000.0,
+            basis: Basis::Interpolated,
+            below: load(600_000.0, 0.6),
+            above: load(900_000.0, 0.9),
+        }),
+        ..line()
+    };
+    let text = text(&[between], true);
+    let wanted = "64: at 80 % DUT busy: 800 000 frames/s (interpolated between 60 % at 600 000 frames/s and 90 % at \
+        900 000 frames/s)\n";
+    assert!(text.contains(wanted), "{text}");
+}
+
+#[test]
+fn the_table_fits_80_columns() {
+    let imix = ResultLine {
+        frame: "imix".to_owned(),
+        rate_is: Some(RateIs::AtLeast),
+        rate_fps: Some(1_199_000),
+        ..line()
+    };
+    let text = text(&[line(), imix], false);
+    assert!(
+        text.contains(
+            "frame  max forwarding      without  lossless  router  bed        limited\n\
+             size   rate, frames/s         loss    trials      ns   ns  busy  by\n\
+             64     1.52M (1.46-1.57)     1.38M    3 of 3     225  430  98 %  router CPU\n\
+             imix   1.52M (1.46-1.57)  >= 1.19M    3 of 3     225  430  98 %  router CPU\n"
+        ),
+        "{text}"
+    );
+    let rows = text.lines().filter(|line| line.contains("  "));
+    let widest = rows.map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80), "{widest:?}");
+}
+
+#[test]
+fn a_run_that_failed_has_no_table() {
+    let failed = ResultLine {
+        frame: "64".to_owned(),
+        ..ResultLine::default()
+    };
+    let text = text(&[failed], false);
+    assert!(!text.contains("frame  "), "{text}");
+}
+
+#[test]
+fn a_column_that_nothing_is_known_of_is_left_out() {
+    let mut device = line();
+    device.overload.cost = None;
+    let text = text(&[device], false);
+    let mut lines = text.lines();
+    let head = lines
+        .find(|line| line.starts_with("frame  "))
+        .expect("a table");
+    assert!(!head.contains("ns") && head.contains("busy"), "{head}");
+}
+
+#[test]
+fn what_was_not_measured_is_a_dash() {
+    let nothing = ResultLine {
+        frame: "1518".to_owned(),
+        ..ResultLine::default()
+    };
+    let text = text(&[line(), nothing], false);
+    let row = text.lines().find(|line| line.starts_with("1518  "));
+    let cells: Vec<&str> = row.expect("a row").split_whitespace().collect();
+    assert_eq!(cells, ["1518", "-", "-", "-", "-", "-", "-", "-"]);
+}
+
+#[test]
+fn an_unstable_router_is_marked_in_its_row() {
+    assert!(text(&[unstable()], false).contains("router CPU, unstable"));
+}
+
+#[test]
+fn a_bound_from_above_is_rounded_up() {
+    let line = ResultLine {
+        rate_is: Some(RateIs::Below),
+        rate_fps: Some(1_231_000),
+        ..ResultLine::default()
+    };
+    let text = text(&[line], false);
+    assert!(text.contains("< 1.24M"), "{text}");
 }
