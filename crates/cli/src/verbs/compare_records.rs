@@ -8,12 +8,11 @@ use crate::terminal;
 use crate::terminal::doubts::Doubted;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_record::{
-    Comparability, Difference, Doubt, PointLine, RUNS_ALIKE, Refusal, ResultLine, Run, RunLine,
-    Terms, check_profiles, compare_points, compare_results, read_to_show,
+    Comparability, Difference, Doubt, PointLine, RUNS_ALIKE, Refusal, Run, Terms, check_profiles,
+    compare_points, compare_results, read_to_show,
 };
 use mpps_report::{if_slower, missing_trials, number, profile_change, unanswered};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// A run that has ended, and its record.
@@ -172,42 +171,34 @@ fn compare(
         exit: if_slower(&difference, fail_if_slower).into(),
         doubts: [Vec::new(), Vec::new()],
     };
-    let results = results((first, &one.results), (second, &other.results), terms);
-    let results = results.into_iter();
-    let mut compared: Vec<Compared> = results
-        .map(|(name, result)| (name, result.map(found)))
-        .collect();
-    for point in &one.points {
-        let name = point_name(point);
-        let same = other.points.iter().find(|other| point_name(other) == name);
-        if let Some(same) = same {
-            let difference = compare_points((first, point), (second, same), terms);
-            compared.push((name, difference.map(found)));
-        }
-    }
-    for profile in &one.profiles {
-        let same = other.profiles.iter();
-        if let Some(same) = same.clone().find(|same| same.frame == profile.frame) {
-            let alike = check_profiles((first, profile), (second, same), terms);
-            let found = |()| {
-                let change = profile_change(profile, same, terms.alike);
-                Found {
-                    text: profile_change::words(&change),
-                    members: json!(change),
-                    exit: exit(&change, fail_if_slower),
-                    doubts: [profile.doubts.clone(), same.doubts.clone()],
-                }
-            };
-            compared.push((number::frame(&profile.frame), alike.map(found)));
-        }
-    }
-    compared.extend(missing(&one.results, &other.results, |result| {
-        number::frame(&result.frame)
-    }));
-    compared.extend(missing(&one.points, &other.points, point_name));
-    compared.extend(missing(&one.profiles, &other.profiles, |profile| {
-        number::frame(&profile.frame)
-    }));
+    // Each frame size once: goals share what was measured at overload.
+    let mut compared = pairs(
+        &one.results,
+        &other.results,
+        |result| number::frame(&result.frame),
+        |one, other| compare_results((first, one), (second, other), terms).map(found),
+    );
+    compared.extend(pairs(
+        &one.points,
+        &other.points,
+        point_name,
+        |one, other| compare_points((first, one), (second, other), terms).map(found),
+    ));
+    compared.extend(pairs(
+        &one.profiles,
+        &other.profiles,
+        |profile| number::frame(&profile.frame),
+        |one, other| {
+            check_profiles((first, one), (second, other), terms)?;
+            let change = profile_change(one, other, terms.alike);
+            Ok(Found {
+                text: profile_change::words(&change),
+                members: json!(change),
+                exit: exit(&change, fail_if_slower),
+                doubts: [one.doubts.clone(), other.doubts.clone()],
+            })
+        },
+    ));
     let is_common = |(_, found): &Compared| !matches!(found, Err(MISSING));
     ensure!(
         compared.iter().any(is_common),
@@ -216,33 +207,26 @@ fn compare(
     Ok(compared)
 }
 
-/// Each frame size once: goals share what was measured at overload.
-fn results(
-    (first, one): (&RunLine, &[ResultLine]),
-    (second, other): (&RunLine, &[ResultLine]),
-    terms: Terms<'_>,
-) -> Vec<(String, Result<Difference, Refusal>)> {
-    let mut compared: Vec<(String, _)> = Vec::new();
-    for result in one {
-        let name = number::frame(&result.frame);
-        let same = other.iter().find(|other| other.frame == result.frame);
-        let is_new = compared.iter().all(|(known, _)| *known != name);
-        if let Some(same) = same.filter(|_| is_new) {
-            compared.push((
-                name,
-                compare_results((first, result), (second, same), terms),
-            ));
+/// What both have of one name, each once; what only one of them has is refused.
+fn pairs<T>(
+    one: &[T],
+    other: &[T],
+    name: fn(&T) -> String,
+    compare: impl Fn(&T, &T) -> Result<Found, Refusal>,
+) -> Vec<Compared> {
+    let find = |all: &'_ [T], wanted: &str| all.iter().position(|line| name(line) == wanted);
+    let mut names: Vec<String> = Vec::new();
+    for new in one.iter().chain(other).map(name) {
+        if !names.contains(&new) {
+            names.push(new);
         }
     }
-    compared
-}
-
-/// What only one record has.
-fn missing<T>(one: &[T], other: &[T], name: fn(&T) -> String) -> Vec<Compared> {
-    let names = |lines: &[T]| -> BTreeSet<String> { lines.iter().map(name).collect() };
-    let (one, other) = (names(one), names(other));
-    let missing = one.symmetric_difference(&other);
-    missing.map(|name| (name.clone(), Err(MISSING))).collect()
+    let pair = |name: String| {
+        let both = find(one, &name).zip(find(other, &name));
+        let found = both.map(|(at, same)| compare(&one[at], &other[same]));
+        (name, found.unwrap_or(Err(MISSING)))
+    };
+    names.into_iter().map(pair).collect()
 }
 
 fn point_name(point: &PointLine) -> String {
@@ -357,7 +341,7 @@ fn with_values(name: &str, first: &Run, second: &Run) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_record::ProfileLine;
+    use mpps_record::{ProfileLine, RunLine};
 
     /// A run of profiles of these frame sizes and a point of so many routes.
     fn run(frames: &[&str], asked_routes: u64) -> Run {
