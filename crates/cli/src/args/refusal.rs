@@ -10,118 +10,54 @@ const EDITS_MAX: usize = 2;
 
 /// A flag of another program, or of another verb.
 struct Alias {
-    /// As their users type it.
-    typed: &'static [&'static str],
+    /// As their users type it, words apart.
+    typed: &'static str,
     /// The flag of ours that a verb has if the answer is right for it; empty: any verb.
     has: &'static str,
     /// What to type here.
     answer: &'static str,
 }
 
+/// Makes the table of them, a row each.
+macro_rules! aliases {
+    ($($typed:literal where $has:literal $answer:literal;)*) => {
+        &[$(Alias { typed: $typed, has: $has, answer: $answer }),*]
+    };
+}
 /// Flags of iperf3, TRex, fio, hyperfine, wrk and of other verbs, with the answer.
-const ALIASES: &[Alias] = &[
-    Alias {
-        typed: &["rate", "load", "bandwidth", "bitrate", "pps", "fps"],
-        has: "max-rate",
-        answer: "mpps trial --rate 400k offers a fixed load; --max-rate and --min-rate bound a search",
-    },
-    Alias {
-        typed: &["rate", "bandwidth", "bitrate", "pps", "fps"],
-        has: "load",
-        answer: "--load 400k,50% offers these loads, one after the other",
-    },
-    Alias {
-        typed: &["load", "bandwidth", "bitrate", "pps", "fps"],
-        has: "rate",
-        answer: "--rate FPS is the load",
-    },
-    Alias {
-        typed: &["rate", "load", "bandwidth", "bitrate", "pps", "fps"],
-        has: "simulate",
-        answer: "this verb sends as fast as the tester can; mpps trial --rate 400k offers a fixed load",
-    },
-    Alias {
-        typed: &["burst", "burst-size"],
-        has: "max-rate",
-        answer: "frames are sent evenly; mpps trial --rate max offers as much as the tester can",
-    },
-    Alias {
-        typed: &["step-fps"],
-        has: "resolution",
-        answer: "--resolution FPS makes the loads of a bisection whole multiples of FPS",
-    },
-    Alias {
-        typed: &["duration", "runtime", "seconds", "interval", "trial-time"],
-        has: "time",
-        answer: "--time is the length of a trial",
-    },
-    Alias {
-        typed: &["size", "length", "frame-size", "packet-size", "mtu"],
-        has: "frame",
-        answer: "--frame is the frame size in octets, FCS included",
-    },
-    Alias {
-        typed: &["count", "number", "trials", "repeat", "runs"],
-        has: "trials-at-most",
-        answer: "--trials-at-most bounds the trials of a search, --time is the length of one",
-    },
-    Alias {
-        typed: &["threads", "cores", "cpus", "parallel", "streams"],
-        has: "flows",
-        answer: "--flows is the number of flows, --queues of receive queues; --dut-cpus and --tester-cpus name CPUs",
-    },
-    Alias {
-        typed: &["interface", "port-pair", "dev"],
-        has: "external",
-        answer: "--external OUT,IN measures a device between two ports",
-    },
-    Alias {
-        typed: &["output", "report", "logfile", "log"],
-        has: "record",
-        answer: "--json prints JSON, --record FILE keeps every trial",
-    },
-    Alias {
-        typed: &["csv", "export-csv", "format"],
-        has: "record",
-        answer: "mpps report RECORD --format csv writes CSV of a record, --format html a page; --json prints JSON",
-    },
-    Alias {
-        typed: &["setup", "set-up", "script"],
-        has: "dut-setup",
-        answer: "--dut-setup SCRIPT is a program that sets up the router first",
-    },
-    Alias {
-        typed: &["routes", "prefixes"],
-        has: "table",
-        answer: "--table synthetic:N loads N routes, --table FILE those of a file",
-    },
-    Alias {
-        typed: &["what-if"],
-        has: "record",
-        answer: "mpps show RECORD --what-if predicts from a record of mpps explain",
-    },
-    Alias {
-        typed: &["flame", "flamegraph", "flame-graph", "folded"],
-        has: "record",
-        answer: "mpps report RECORD --format flame draws a record of mpps explain",
-    },
-    Alias {
-        typed: &["export", "perf-script"],
-        has: "record",
-        answer: "mpps report RECORD --format perf-script (or folded) exports a record of mpps explain",
-    },
-    Alias {
-        typed: &["simulate"],
-        has: "frame",
-        answer: "a simulated pair only counts frames and has no times, routes, resets or CPUs; mpps throughput, loss, \
-            trial and back-to-back take it",
-    },
-    Alias {
-        typed: &["color", "colour", "no-color", "no-colour"],
-        has: "",
-        answer: "colour follows the terminal, and NO_COLOR=1 in the environment turns it off",
-    },
-];
+const ALIASES: &[Alias] = aliases! {
+    "rate load bandwidth bitrate pps fps" where "max-rate"
+        "mpps trial --rate 400k offers a fixed load; --max-rate and --min-rate bound a search";
+    "rate bandwidth bitrate pps fps" where "load" "--load 400k,50% offers these loads, one after the other";
+    "load bandwidth bitrate pps fps" where "rate" "--rate FPS is the load";
+    "rate load bandwidth bitrate pps fps" where "simulate"
+        "this verb sends as fast as the tester can; mpps trial --rate 400k offers a fixed load";
+    "burst burst-size" where "max-rate"
+        "frames are sent evenly; mpps trial --rate max offers as much as the tester can";
+    "step-fps" where "resolution" "--resolution FPS makes the loads of a bisection whole multiples of FPS";
+    "duration runtime seconds interval trial-time" where "time" "--time is the length of a trial";
+    "size length frame-size packet-size mtu" where "frame" "--frame is the frame size in octets, FCS included";
+    "count number trials repeat runs" where "trials-at-most"
+        "--trials-at-most bounds the trials of a search, --time is the length of one";
+    "threads cores cpus parallel streams" where "flows"
+        "--flows is the number of flows, --queues of receive queues; --dut-cpus and --tester-cpus name CPUs";
+    "interface port-pair dev" where "external" "--external OUT,IN measures a device between two ports";
+    "output report logfile log" where "record" "--json prints JSON, --record FILE keeps every trial";
+    "csv export-csv format" where "record"
+        "mpps report RECORD --format csv writes CSV of a record, --format html a page; --json prints JSON";
+    "setup set-up script" where "dut-setup" "--dut-setup SCRIPT is a program that sets up the router first";
+    "routes prefixes" where "table" "--table synthetic:N loads N routes, --table FILE those of a file";
+    "what-if" where "record" "mpps show RECORD --what-if predicts from a record of mpps explain";
+    "flame flamegraph flame-graph folded" where "record"
+        "mpps report RECORD --format flame draws a record of mpps explain";
+    "export perf-script" where "record"
+        "mpps report RECORD --format perf-script (or folded) exports a record of mpps explain";
+    "simulate" where "frame"
+        "a simulated pair only counts frames and has no times, routes, resets or CPUs; mpps throughput, loss, \
+         trial and back-to-back take it";
+    "color colour no-color no-colour" where ""
+        "colour follows the terminal, and NO_COLOR=1 in the environment turns it off";
+};
 
 /// Of a verb, how the list of what it lacks begins, and a better answer than that list.
 const MISSING: [(&str, &str, &str); 3] = [
@@ -272,7 +208,7 @@ fn unknown(verb: &str, command: &Command, typed: &str) -> String {
     let alias = ALIASES
         .iter()
         .filter(|alias| alias.has.is_empty() || has(alias.has))
-        .find(|alias| alias.typed.contains(&name));
+        .find(|alias| alias.typed.split(' ').any(|typed| typed == name));
     let tip = match (alias, near(command, name)) {
         (Some(alias), _) => format!(": {}", alias.answer),
         (None, Some(flag)) => format!(": did you mean --{flag}?"),
