@@ -51,5 +51,6 @@ mod tune_apply;
 mod tune_each;
 mod tune_machine;
 mod tune_nics;
+mod tune_objects;
 mod tune_undo;
 mod wreckage;

@@ -82,10 +82,12 @@ fn writable(row: &'static Row, root: &Root, machine: &Machine) -> Result<Vec<Wri
         })
     };
     let found: Vec<Writable> = places.iter().filter_map(of).collect();
-    let is_command = row
-        .places
-        .iter()
-        .all(|place| matches!(place.kind, Kind::Command | Kind::Boot | Kind::Config));
+    let is_command = row.places.iter().all(|place| {
+        matches!(
+            place.kind,
+            Kind::Object | Kind::Command | Kind::Boot | Kind::Config
+        )
+    });
     match (found.is_empty(), is_command) {
         (false, _) => Ok(found),
         (true, true) => Err(why_not(row)),

@@ -119,6 +119,12 @@ impl Error {
         }
     }
 
+    /// Whether nobody without the right may ask (EPERM, EACCES).
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        matches!(self.errno(), Some(libc::EPERM | libc::EACCES))
+    }
+
     /// Whether the object asked about does not exist (ENOENT, ENODEV, ESRCH, ENXIO).
     #[must_use]
     pub fn is_missing(&self) -> bool {

@@ -30,6 +30,7 @@ pub mod napi;
 pub mod netfilter;
 mod netlink;
 pub mod netns;
+pub mod objects;
 pub mod packet;
 pub mod perf;
 pub mod procstat;

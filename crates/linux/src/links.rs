@@ -18,7 +18,7 @@ use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
     AfSpecInet6, AfSpecUnspec, In6AddrGenMode, InfoData, InfoKind, InfoVeth, LinkAttribute,
-    LinkFlags, LinkInfo, LinkMessage,
+    LinkFlags, LinkInfo, LinkMessage, LinkXdp, XdpAttached,
 };
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -80,6 +80,12 @@ pub struct Link {
     pub mtu_max: Option<u32>,
     /// The kind of its root queueing discipline (`noqueue`, `tbf`...); `None` where it does not say.
     pub qdisc: Option<String>,
+    /// Longest frame that GSO makes, octets.
+    pub gso_max: Option<u32>,
+    /// Longest frame that GRO makes, octets.
+    pub gro_max: Option<u32>,
+    /// Where an XDP program runs: `none`, `driver`, `generic`, `hardware` or `several`.
+    pub xdp: &'static str,
 }
 
 /// Makes a veth pair, both ends down.
@@ -261,6 +267,17 @@ fn kind_of(infos: &[LinkInfo]) -> Option<String> {
     })
 }
 
+fn xdp_of(about: &[LinkXdp]) -> &'static str {
+    let mut places = about.iter().filter_map(|one| match one {
+        LinkXdp::Attached(XdpAttached::Driver) => Some("driver"),
+        LinkXdp::Attached(XdpAttached::SocketBuffer) => Some("generic"),
+        LinkXdp::Attached(XdpAttached::Hardware) => Some("hardware"),
+        LinkXdp::Attached(XdpAttached::Multiple) => Some("several"),
+        _ => None,
+    });
+    places.next().unwrap_or("none")
+}
+
 fn set_flag(name: &str, operation: &str, flag: LinkFlags, on: bool) -> Result<()> {
     let mut link = named(name);
     link.header.change_mask = flag;
@@ -306,6 +323,7 @@ fn describe(message: &LinkMessage) -> Link {
         multicast: flags.contains(LinkFlags::Multicast),
         loopback: flags.contains(LinkFlags::Loopback),
         promiscuous: flags.contains(LinkFlags::Promisc),
+        xdp: "none",
         ..Link::default()
     };
     let mut lower_elsewhere = false;
@@ -322,6 +340,9 @@ fn describe(message: &LinkMessage) -> Link {
             LinkAttribute::Qdisc(kind) => link.qdisc = Some(kind.clone()),
             LinkAttribute::MaxMtu(octets) => link.mtu_max = Some(*octets).filter(|&mtu| mtu > 0),
             LinkAttribute::LinkInfo(infos) => link.kind = kind_of(infos),
+            LinkAttribute::GsoMaxSize(octets) => link.gso_max = Some(*octets),
+            LinkAttribute::GroMaxSize(octets) => link.gro_max = Some(*octets),
+            LinkAttribute::Xdp(about) => link.xdp = xdp_of(about),
             _ => {}
         }
     }

@@ -24,14 +24,20 @@ const NETDEV_CMD_NAPI_GET: u8 = 11;
 const NETDEV_A_NAPI_IFINDEX: u16 = 1;
 const NETDEV_A_NAPI_ID: u16 = 2;
 const NETDEV_A_NAPI_PID: u16 = 4;
+const NETDEV_A_NAPI_IRQ_SUSPEND_TIMEOUT: u16 = 7;
+const NETDEV_A_NAPI_THREADED: u16 = 8;
 
 /// One NAPI instance: a receive queue's polling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Napi {
     /// Its id, unique on the machine over all namespaces.
     pub id: u32,
     /// The kernel thread that polls it, if it is threaded.
     pub thread: Option<i32>,
+    /// For how long a busy-polling program may keep its interrupt off, ns (Linux 6.13).
+    pub suspend_timeout_ns: Option<u64>,
+    /// Whether it is threaded: 0 not, 1 so, 2 busy-polling (Linux 6.17).
+    pub threaded: Option<u64>,
 }
 
 /// NAPI instances of a link of the calling thread's namespace, by rising id. A veth has one a
@@ -81,6 +87,8 @@ fn describe(attributes: &[u8], ifindex: u32) -> Option<Napi> {
         thread: number(NETDEV_A_NAPI_PID)
             .and_then(|pid| i32::try_from(pid).ok())
             .filter(|&pid| pid > 0),
+        suspend_timeout_ns: uint_of(attributes, NETDEV_A_NAPI_IRQ_SUSPEND_TIMEOUT),
+        threaded: uint_of(attributes, NETDEV_A_NAPI_THREADED),
     })
 }
 
@@ -107,6 +115,16 @@ fn u32_of(attributes: &[u8], kind: u16) -> Option<u32> {
     Some(u32::from_ne_bytes(octets.try_into().ok()?))
 }
 
+/// A number of 4 octets, or of 8 where it needs them (`NLA_UINT`).
+fn uint_of(attributes: &[u8], kind: u16) -> Option<u64> {
+    let wide = || {
+        Some(u64::from_ne_bytes(
+            value_of(attributes, kind)?.try_into().ok()?,
+        ))
+    };
+    u32_of(attributes, kind).map(u64::from).or_else(wide)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,21 +142,23 @@ mod tests {
 
     #[test]
     fn instances_of_other_links_do_not_count() {
-        let threaded = answer(&[(2, 8193), (1, 7), (4, 4242)]);
+        let threaded = answer(&[(2, 8193), (1, 7), (4, 4242), (8, 1)]);
         let bare = answer(&[(1, 7), (2, 8194)]);
         let other = answer(&[(1, 8), (2, 8195), (4, 4243)]);
         assert_eq!(
             describe(&threaded, 7),
             Some(Napi {
                 id: 8193,
-                thread: Some(4242)
+                thread: Some(4242),
+                threaded: Some(1),
+                ..Napi::default()
             })
         );
         assert_eq!(
             describe(&bare, 7),
             Some(Napi {
                 id: 8194,
-                thread: None
+                ..Napi::default()
             })
         );
         let hidden = answer(&[(1, 7), (2, 8196), (4, 0)]);

@@ -201,15 +201,21 @@ pub fn filters(ifindex: u32, hook: Hook) -> Result<Filters> {
 }
 
 /// No list is an empty one. Kernels differ in saying so where there is no qdisc (ENOENT, EINVAL). Those without
-/// `CONFIG_NET_CLS` do not know the question (EOPNOTSUPP).
-fn listed<T>(
+/// `CONFIG_NET_CLS` do not know the question (EOPNOTSUPP), nor those without a family or protocol.
+pub(crate) fn listed<T>(
     answers: std::result::Result<Vec<T>, Refusal>,
 ) -> std::result::Result<Vec<T>, Refusal> {
     match answers {
         Err(refusal)
             if matches!(
                 refusal.errno(),
-                Some(libc::ENOENT | libc::EINVAL | libc::EOPNOTSUPP)
+                Some(
+                    libc::ENOENT
+                        | libc::EINVAL
+                        | libc::EOPNOTSUPP
+                        | libc::EAFNOSUPPORT
+                        | libc::EPROTONOSUPPORT
+                )
             ) =>
         {
             Ok(Vec::new())

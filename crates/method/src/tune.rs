@@ -65,6 +65,8 @@ pub enum Kind {
     Config,
     /// A service, by the name of its process.
     Service,
+    /// Objects of the kernel that are counted or named, as `nft/log` or `tc/{if}/filters`; nobody writes them.
+    Object,
     /// Anything else: the command that shows it.
     Command,
 }
@@ -212,6 +214,9 @@ pub struct Row {
     /// Lines of the published cookbook that it covers.
     #[serde(default, deserialize_with = "parse::cookbook")]
     pub cookbook: Vec<&'static str>,
+    /// Why nobody reads it, of those that only a command shows; empty for all others.
+    #[serde(default)]
+    pub unread: &'static str,
     /// Why published advice looks wrong; empty where it does not.
     #[serde(default)]
     pub wrong: &'static str,

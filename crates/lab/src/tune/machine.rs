@@ -2,6 +2,7 @@
 
 use super::boot_files::BootFiles;
 use super::layout::Layout;
+use super::objects::Objects;
 use super::place::Place;
 use super::{NoInterface, Seen, Standing, standing};
 use crate::facts::{Root, config, nic};
@@ -42,6 +43,7 @@ pub struct Machine {
     /// Where queues of the interfaces should go.
     pub layout: Layout,
     boot_files: BootFiles,
+    objects: Objects,
 }
 
 impl Machine {
@@ -77,6 +79,7 @@ impl Machine {
             configuration: config::read_options(&root, &release, &options),
             processes: processes(&root),
             boot_files: BootFiles::read(&root),
+            objects: Objects::read(),
             layout: Layout::default(),
             interfaces,
             facts,
@@ -118,7 +121,10 @@ impl Machine {
             }
             (value, _) => value.to_owned(),
         };
+        // Which of them a network needs, only a person can say.
+        let is_object = place.kind == Kind::Object;
         let advised = of_place(&advice.values).or(laid_out).map(here);
+        let advised = advised.filter(|_| !is_object);
         let accepted = of_place(&advice.accepted).or(laid_out).map(here);
         self.beside(place, (now, fixed), advised, accepted.as_deref())
     }
@@ -204,6 +210,7 @@ impl Machine {
                 (Reading::Known(now.to_owned()), fixed)
             }
             Kind::Ethtool => self.look_at_parameter(place, &name),
+            Kind::Object => (self.objects.value(place, &self.root), None),
             _ => (Reading::unreadable(format!("`{name}` shows it")), None),
         }
     }
@@ -390,7 +397,7 @@ fn holds(place: &Place, advised: &str, now: &str) -> bool {
     }
     match place.setting() {
         Some(setting) => setting.is_same(advised, now),
-        // An option that a kernel does not know is not set in it.
-        None => advised == now || (advised, now) == ("n", "absent"),
+        // An option that a kernel does not know is not set in it. What is off has no object.
+        None => advised == now || [("n", "absent"), ("off", "none")].contains(&(advised, now)),
     }
 }

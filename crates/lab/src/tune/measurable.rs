@@ -193,7 +193,7 @@ fn check_switch(row: &Row, allows_machine: bool) -> Result<(), Unmeasured> {
             "services are not switched between trials: stop it by hand, measure again, and compare both records",
         );
     }
-    if is_any(Kind::Command) {
+    if is_any(Kind::Command) || is_any(Kind::Object) {
         return not("the catalogue has no commands to switch it: see mpps compare");
     }
     if row.levels().is_empty() && row.advice(Profile::Router).values.is_empty() {
@@ -220,6 +220,7 @@ mod tests {
     use crate::facts::tests::planted::{Planted, ROUTER};
     use crate::tune::scripted::tests::plan;
     use mpps_method::tune::named;
+    use std::collections::BTreeSet;
 
     /// A machine's settings are measured where it has them, whether somebody names them or not.
     #[test]
@@ -263,6 +264,35 @@ mod tests {
         // It scales frequencies, and lacks this file.
         let file = "this machine has no /sys/devices/system/cpu/cpufreq/boost";
         assert_eq!(can("boost", true, &with), inert(file));
+    }
+
+    /// Settings of one bed, without those of a part that a kernel may lack: a table of the document has them all.
+    #[test]
+    fn the_document_lists_what_can_be_measured() {
+        let machine = Planted::new("measurable", ROUTER);
+        let bed = plan();
+        let at = Ground {
+            bed: &bed,
+            traffic: &Traffic::default(),
+            receiver: None,
+            is_named: false,
+            allows_machine: false,
+        };
+        let can = |row: &&Row| {
+            let is_alone = row.beds().is_none() && kernel_lacks(row).is_none();
+            is_alone && check_on(row, &at, &machine.root()).is_ok()
+        };
+        let rows = mpps_method::tune::CATALOGUE.iter().filter(can);
+        let measured: BTreeSet<&str> = rows.map(|row| row.id).collect();
+        let document = include_str!("../../../../docs/tune.md");
+        let (_, table) = document
+            .split_once("| part | settings |\n")
+            .expect("a table");
+        let rows = table.lines().take_while(|line| !line.is_empty());
+        let listed = rows.flat_map(|line| line.split('`').skip(1).step_by(2));
+        assert_eq!(listed.collect::<BTreeSet<&str>>(), measured);
+        let count = format!("{} settings can be measured", measured.len());
+        assert!(document.contains(&count), "{count}");
     }
 
     /// Each row that names one of them is known by its words.

@@ -9,6 +9,7 @@ mod layout;
 mod link_files;
 mod machine;
 pub mod measurable;
+mod objects;
 pub mod persist;
 mod place;
 mod plan;

@@ -50,7 +50,7 @@ fn settings_stand_as_the_files_say() {
     assert_eq!(state("services"), by_hand);
     assert_eq!(state("cfg_preempt_rt"), State::AsAdvised);
     assert_eq!(state("threadirqs"), State::AsAdvised);
-    assert_eq!(state("static_neigh"), State::Unread);
+    assert_eq!(state("gateway_route"), State::Unread);
     assert_eq!(state("tcp_sack"), State::NoAdvice);
     assert_eq!(state("thp_ksm"), State::Differs);
     let missing = |id: &str, why: &str| {

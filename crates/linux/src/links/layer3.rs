@@ -148,6 +148,8 @@ pub struct Neighbour {
     pub address: IpAddr,
     /// Who added it (`NDA_PROTOCOL`); 0: nobody said.
     pub protocol: u8,
+    /// Whether its hardware address was learned, and is asked for again.
+    pub is_learned: bool,
 }
 
 /// Every neighbour that the kernel of this namespace knows, of both families.
@@ -183,6 +185,13 @@ fn describe_neighbour(message: &NeighbourMessage) -> Option<Neighbour> {
         link: message.header.ifindex,
         address: address?,
         protocol,
+        is_learned: matches!(
+            message.header.state,
+            NeighbourState::Reachable
+                | NeighbourState::Stale
+                | NeighbourState::Delay
+                | NeighbourState::Probe
+        ),
     })
 }
 

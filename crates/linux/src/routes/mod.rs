@@ -41,7 +41,7 @@ impl Family {
     /// Both.
     pub const ALL: [Self; 2] = [Self::V4, Self::V6];
 
-    fn number(self) -> u8 {
+    pub(crate) fn number(self) -> u8 {
         match self {
             // AF_INET and AF_INET6 are 2 and 10 on every architecture.
             Self::V4 => 2,

@@ -13,7 +13,7 @@ pub fn named(name: &str) -> Vec<&'static Row> {
     let is_one = |row: &&Row| {
         let mut places = row.places.iter();
         places.any(|place| match place.kind {
-            Kind::Command => place.text == name,
+            Kind::Command | Kind::Object => place.text == name,
             _ => ends_with(place.text, name),
         })
     };

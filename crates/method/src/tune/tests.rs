@@ -144,6 +144,26 @@ fn wrong_blocks_are_refused() {
             "has the level on, which nobody can write to pause/rx",
         ),
         (
+            PLACES,
+            "kind = \"object\"\nwhere = \"nft/log|lgo\"",
+            "a place that is none of its kind: nft/log|lgo",
+        ),
+        (
+            PLACES,
+            "kind = \"object\"\nwhere = \"link/{if}/speed\"",
+            "a place that is none of its kind: link/{if}/speed",
+        ),
+        (
+            PLACES,
+            "kind = \"command\"\nwhere = \"ip route show\"",
+            "says not why it is not read",
+        ),
+        (
+            "risk = \"Low.\"",
+            "risk = \"Low.\"\nunread = \"Nobody knows it.\"",
+            "does without being a command",
+        ),
+        (
             "kind = \"sysctl\"",
             "kind = \"registry\"",
             "unknown variant `registry`",
@@ -332,8 +352,10 @@ fn a_setting_that_needs_another_finds_its_switch() {
             continue;
         }
         let other = CATALOGUE.iter().find(|other| other.id == with);
-        let has_values =
-            |other: &Row| other.places[0].kind != Kind::Command && other.levels().len() == 2;
+        let has_values = |other: &Row| {
+            !matches!(other.places[0].kind, Kind::Object | Kind::Command)
+                && other.levels().len() == 2
+        };
         let made = other.filter(|other| !other.bed_on.is_empty() || has_values(other));
         assert!(made.is_some(), "{} with {with}", row.id);
     }
@@ -341,6 +363,24 @@ fn a_setting_that_needs_another_finds_its_switch() {
 
 /// A sentence of more words than this is hard to read.
 const WORDS_MAX: usize = 25;
+
+#[test]
+fn the_document_counts_what_is_read() {
+    let of_kind = |kind: Kind| {
+        let rows = CATALOGUE.iter();
+        rows.filter(|row| row.places[0].kind == kind).count()
+    };
+    let (all, unread) = (CATALOGUE.len(), of_kind(Kind::Command));
+    let counts = format!(
+        "The catalogue has {all} settings. mpps reads {} of them: {} are objects that it counts, \
+         and nobody writes. The other {unread} are shown by a command;",
+        all - unread,
+        of_kind(Kind::Object)
+    );
+    let document = include_str!("../../../../docs/tune.md");
+    let words: Vec<&str> = document.split_whitespace().collect();
+    assert!(words.join(" ").contains(&counts), "{counts}");
+}
 
 #[test]
 fn texts_are_plain_sentences() {

@@ -29,9 +29,10 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
 /// Each line of a block with the word it is shown by, in this order. Advice, places and beds are put into words.
-const SHOWN: [(&str, &str); 17] = [
+const SHOWN: [(&str, &str); 18] = [
     ("what", "what"),
     ("where", "where"),
+    ("unread", "not read"),
     ("scope", "scope"),
     ("default", "default"),
     ("router", "router"),

@@ -47,7 +47,12 @@ pub fn survey(survey: &Survey) -> String {
     }
     let row = |one: &&Standing| {
         let command = one.seen.first().map(|seen| seen.place.name());
-        [format!("  {}", one.row.id), command.unwrap_or_default()]
+        let why = one.row.unread.to_owned();
+        [
+            format!("  {}", one.row.id),
+            command.unwrap_or_default(),
+            why,
+        ]
     };
     let unread = of(&|one| one.state == State::Unread);
     text += &part(
@@ -64,11 +69,14 @@ pub fn survey(survey: &Survey) -> String {
 }
 
 /// Rows under a title with their number; nothing without rows.
-fn part(title: &str, rows: impl Iterator<Item = [String; 2]>) -> String {
+fn part<const N: usize>(title: &str, rows: impl Iterator<Item = [String; N]>) -> String {
     let rows: Vec<_> = rows.collect();
     match rows.len() {
         0 => String::new(),
-        count => format!("{title} ({count})\n{}\n", columns(&rows, &[0, 1])),
+        count => format!(
+            "{title} ({count})\n{}\n",
+            columns(&rows, &std::array::from_fn::<_, N, _>(|at| at))
+        ),
     }
 }
 

@@ -56,6 +56,83 @@ const WORDS: [(&str, &[&str]); 14] = [
     (".tcp_congestion_control", &["cubic", "bbr"]),
 ];
 
+/// Objects that are counted or named, apart from those of nftables.
+const OBJECTS: [&str; 25] = [
+    "cpu/latency-limit",
+    "link/{if}/gro-max",
+    "link/{if}/gso-max",
+    "link/{if}/master",
+    "link/{if}/xdp",
+    "links/vlan",
+    "links/vrf",
+    "napi/{if}/cpus",
+    "napi/{if}/suspend-timeout",
+    "napi/{if}/threaded",
+    "neighbours/learned",
+    "pci/{if}/read-request",
+    "routes/ipv4",
+    "routes/ipv6",
+    "routes/nexthops",
+    "rules/ipv4",
+    "rules/ipv6",
+    "sockets/packet",
+    "tc/police",
+    "tc/{if}/bpf",
+    "tc/{if}/classes",
+    "tc/{if}/filters",
+    "tc/{if}/ingress",
+    "tc/{if}/root",
+    "xfrm/policies",
+];
+/// What is counted of the rules of nftables: their places, expressions, and those of iptables-nft by its own names.
+const RULES: [&str; 45] = [
+    "CONNMARK",
+    "CT",
+    "DNAT",
+    "DSCP",
+    "FLOWOFFLOAD",
+    "LOG",
+    "MARK",
+    "MASQUERADE",
+    "NETMAP",
+    "NFLOG",
+    "NOTRACK",
+    "REDIRECT",
+    "SNAT",
+    "TOS",
+    "TRACE",
+    "chains",
+    "chains-egress",
+    "chains-empty",
+    "chains-ingress",
+    "connlimit",
+    "counter",
+    "dynset",
+    "fib",
+    "flow_offload",
+    "flowtables-hw",
+    "hashlimit",
+    "jump",
+    "limit",
+    "log",
+    "lookup",
+    "masq",
+    "nat",
+    "notrack",
+    "redir",
+    "rpfilter",
+    "rules-forward",
+    "rules-input",
+    "rules-prerouting",
+    "set",
+    "set-ct-mark",
+    "set-ct-zone",
+    "set-mark",
+    "set-nftrace",
+    "set-payload",
+    "socket",
+];
+
 /// Groups of ethtool's parameters that are on or off.
 const SWITCHES: [&str; 2] = ["features/", "private-flags/"];
 
@@ -115,6 +192,9 @@ fn check(row: &Row, ids: &BTreeSet<&str>) -> Result<(), String> {
     }
     if row.router.words.is_none() && row.endpoint.words.is_none() {
         return Err("has no advice for any profile".to_owned());
+    }
+    if row.unread.is_empty() == (row.kind == Kind::Command) {
+        return Err("says not why it is not read, or does without being a command".to_owned());
     }
     if row.firmware.is_empty() != row.firmware_set.is_empty() {
         return Err("has one of firmware and firmware_set".to_owned());
@@ -196,7 +276,7 @@ fn takes(place: &Template, level: &str) -> bool {
             let mut numbers = level.split(' ');
             numbers.all(|number| number.parse::<i64>().is_ok()) || WORDS.iter().any(is_word)
         }
-        Kind::Irq | Kind::Boot | Kind::Config | Kind::Service | Kind::Command => true,
+        _ => true,
     }
 }
 
@@ -227,6 +307,7 @@ fn check_place(&Template { kind, text }: &Template) -> Result<(), String> {
         Kind::Irq => text == "{irq}",
         Kind::Config => text.starts_with("CONFIG_"),
         Kind::Boot | Kind::Service => !text.contains(['/', ' ', '=']),
+        Kind::Object => is_object(text),
         Kind::Command => true,
     };
     if !fits {
@@ -244,4 +325,12 @@ fn check_place(&Template { kind, text }: &Template) -> Result<(), String> {
         return Err(format!("has a queue of no interface: {text}"));
     }
     Ok(())
+}
+
+/// Whether an object's name is of those that are counted or named. Of nftables it may be any of several words.
+fn is_object(text: &str) -> bool {
+    match text.strip_prefix("nft/") {
+        Some(words) => words.split('|').all(|word| RULES.contains(&word)),
+        None => OBJECTS.contains(&text),
+    }
 }
