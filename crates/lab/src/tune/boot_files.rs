@@ -1,6 +1,8 @@
-//! Settings that files of this machine set at boot: sysctl.d(5), the active profile of tuned, and those of links.
+//! Settings that files of this machine set at boot: sysctl.d(5), the active profile of tuned, profiles of NetworkManager, and
+//! those of links.
 
 use super::link_files::LinkFiles;
+use super::network_manager::Profiles;
 use super::tuned::Tuned;
 use crate::facts::Root;
 use mpps_linux::setting::{Kind, Setting};
@@ -16,6 +18,8 @@ pub(super) struct BootFiles {
     sysctls: BTreeMap<String, (String, String)>,
     links: LinkFiles,
     tuned: Tuned,
+    /// Whether profiles of NetworkManager could not be read.
+    pub(super) are_hidden: bool,
 }
 
 impl BootFiles {
@@ -45,6 +49,12 @@ impl BootFiles {
             let lines = text.known().into_iter().flat_map(|text| text.lines());
             lines.for_each(|line| all.add(&file, line));
         }
+        // NetworkManager sets an interface whenever it comes up.
+        let profiles = Profiles::read(root, &mut all.links);
+        for (path, value, file) in profiles.sysctls {
+            all.sysctls.insert(path, (value, file));
+        }
+        all.are_hidden = profiles.are_hidden;
         all
     }
 
@@ -90,6 +100,21 @@ impl BootFiles {
         let (value, file) = self.sysctls.get(&name).or_else(of_pattern)?;
         Some((value, file))
     }
+}
+
+/// Section, name and value of each option of a file with sections. Comments are no options.
+pub(super) fn options(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+    let mut section = "";
+    text.lines().map(str::trim).filter_map(move |line| {
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']').trim();
+            return None;
+        }
+        let (key, value) = line
+            .split_once('=')
+            .filter(|_| !line.starts_with(['#', ';']))?;
+        Some((section, key.trim(), value.trim()))
+    })
 }
 
 #[cfg(test)]

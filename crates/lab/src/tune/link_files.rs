@@ -1,5 +1,6 @@
 //! What files of this machine set for its links at boot: systemd.link(5), and the options of ethtool in interfaces(5).
 
+use super::boot_files::options;
 use crate::facts::Root;
 use mpps_linux::setting::Setting;
 use std::collections::BTreeMap;
@@ -59,6 +60,9 @@ const SHORT: [(&str, &str); 11] = [
     ("rxhash", "rx-hashing"),
 ];
 
+/// Beginnings of the names of settings that are on or off.
+const SWITCHES: [&str; 4] = ["features/", "pause/", "coalescing/adaptive-", "eee/"];
+
 /// Each setting of a link by the link's name and its own, with its value and the file that sets it last.
 #[derive(Debug, Default)]
 pub(super) struct LinkFiles(BTreeMap<(String, String), (String, String)>);
@@ -108,18 +112,12 @@ impl LinkFiles {
         let more = named("E:ID_NET_LINK_FILE_DROPINS=").into_iter();
         for file in file.chain(more.flat_map(|files| files.split(':'))) {
             let text = root.text(file);
-            let lines = text.known().map_or("", String::as_str).lines();
-            let mut section = "";
-            for line in lines.map(str::trim) {
-                if line.starts_with('[') {
-                    section = line;
-                } else if let ("[Link]", Some((key, value))) = (section, line.split_once('=')) {
-                    let option = SYSTEMD.iter().find(|(option, _)| *option == key.trim());
-                    let set =
-                        option.and_then(|(_, name)| Some((name, as_kernel(name, value.trim())?)));
-                    if let Some((name, value)) = set {
-                        self.set(link, name, value, file);
-                    }
+            let all = options(text.known().map_or("", String::as_str));
+            for (_, key, value) in all.filter(|(section, ..)| *section == "Link") {
+                let option = SYSTEMD.iter().find(|(option, _)| *option == key);
+                let set = option.and_then(|(_, name)| Some((name, as_kernel(name, value)?)));
+                if let Some((name, value)) = set {
+                    self.set(link, name, value, file);
                 }
             }
         }
@@ -145,9 +143,10 @@ impl LinkFiles {
         }
     }
 
-    /// Sets one, whatever set it before.
+    /// Sets one, whatever set it before. A switch gets the kernel's word for it.
     pub(super) fn set(&mut self, link: &str, name: &str, value: String, file: &str) {
         let key = (link.to_owned(), name.to_owned());
+        let value = switched(name, &value).map_or(value, str::to_owned);
         self.0.insert(key, (value, file.to_owned()));
     }
 }
@@ -170,15 +169,24 @@ pub(super) fn feature(name: &str) -> &str {
     long.map_or(name, |(_, long)| long)
 }
 
-/// A value of systemd as the kernel has it: `yes` is `on`, `50us` is 50. `None`: it has no number here, as `max`.
+/// A switch as the kernel has it: `yes` is `on` for a feature, and 1 elsewhere. `None`: it is none, or no value of one.
+fn switched(name: &str, value: &str) -> Option<&'static str> {
+    let words = match SWITCHES.iter().find(|of| name.starts_with(*of))? {
+        &"features/" => ["off", "on"],
+        _ => ["0", "1"],
+    };
+    match &*value.to_ascii_lowercase() {
+        "yes" | "y" | "true" | "t" | "on" | "1" => Some(words[1]),
+        "no" | "n" | "false" | "f" | "off" | "0" => Some(words[0]),
+        _ => None,
+    }
+}
+
+/// A value of systemd as the kernel has it: `50us` is 50. `None`: it has no number here, as `max`.
 fn as_kernel(name: &str, value: &str) -> Option<String> {
     let value = value.to_ascii_lowercase();
-    if is_switch(name) {
-        return match &*value {
-            "yes" | "y" | "true" | "t" | "on" | "1" => Some("on".to_owned()),
-            "no" | "n" | "false" | "f" | "off" | "0" => Some("off".to_owned()),
-            _ => None,
-        };
+    if let Some(switched) = switched(name, &value) {
+        return Some(switched.to_owned());
     }
     let units: &[(&str, f64)] = match name.ends_with("-usecs") {
         true => &[("us", 1.0), ("ms", 1e3), ("s", 1e6), ("", 1e6)],
@@ -189,12 +197,6 @@ fn as_kernel(name: &str, value: &str) -> Option<String> {
         Some(format!("{:.0}", number * times))
     };
     units.iter().find_map(number)
-}
-
-fn is_switch(name: &str) -> bool {
-    ["features/", "pause/", "coalescing/adaptive-"]
-        .iter()
-        .any(|of| name.starts_with(of))
 }
 
 #[cfg(test)]
@@ -291,5 +293,9 @@ mod tests {
         }
         assert_eq!(as_kernel("rings/rx", "max"), None);
         assert_eq!(as_kernel("features/rx-gro", "No").as_deref(), Some("off"));
+        // These are numbers, as ethtool(8) does not have them.
+        assert_eq!(as_kernel("pause/rx", "no").as_deref(), Some("0"));
+        assert_eq!(switched("coalescing/adaptive-rx", "on"), Some("1"));
+        assert_eq!(switched("rings/rx", "1"), None);
     }
 }

@@ -96,6 +96,11 @@ impl Machine {
         rows.map(|row| standing(row, self, profile)).collect()
     }
 
+    /// Whether some profile of NetworkManager could not be read.
+    pub(super) fn hides_profiles(&self) -> bool {
+        self.boot_files.are_hidden
+    }
+
     /// Whether one of these drives the interface.
     pub(super) fn has_driver(&self, interface: &str, drivers: &[&str]) -> bool {
         let driver = self.drivers.get(interface);

@@ -9,6 +9,7 @@ mod layout;
 mod link_files;
 mod machine;
 pub mod measurable;
+mod network_manager;
 mod objects;
 pub mod persist;
 mod place;
@@ -24,7 +25,7 @@ pub use layout::{Layout, ROWS as LAYOUT_ROWS};
 pub use machine::Machine;
 pub use mpps_linux::setting::{Kind as Reached, Setting};
 pub use place::{Place, places};
-pub use plan::{Choice, LeftOut, Plan, Planned};
+pub use plan::{Choice, LeftOut, PROFILE, Plan, Planned};
 pub use undo::{Change, Held, is_journal, journal_of, shown};
 
 use crate::facts::{self, Root};
@@ -50,6 +51,8 @@ pub struct Survey {
     pub standings: Vec<Standing>,
     /// Where queues of the interfaces should go.
     pub layout: Layout,
+    /// Whether some profile of NetworkManager could not be read.
+    pub hides_profiles: bool,
 }
 
 /// Reads them, of these interfaces; with none given, of those that have a device behind them.
@@ -62,6 +65,7 @@ pub fn survey(profile: Profile, interfaces: &[String]) -> Result<Survey, NoInter
         Ok(Survey {
             standings: machine.standings(profile),
             profile,
+            hides_profiles: machine.hides_profiles(),
             layout: machine.layout,
             interfaces: machine.interfaces,
             facts: machine.facts,
@@ -167,20 +171,6 @@ pub struct Standing {
     pub seen: Vec<Seen>,
     /// What they come to.
     pub state: State,
-}
-
-/// Said where NetworkManager runs, by how settings stand.
-#[must_use]
-pub fn unread_profiles(standings: &[Standing]) -> Option<&'static str> {
-    let places = standings.iter().flat_map(|one| &one.seen);
-    let mut services = places.filter(|seen| seen.place.kind == Kind::Service);
-    let runs = services.any(|seen| {
-        let is_it = seen.place.name() == "NetworkManager";
-        is_it && seen.now.known().is_some_and(|now| now == "running")
-    });
-    runs.then_some(
-        "NetworkManager's profiles are not read: they may set interfaces otherwise when these come up",
-    )
 }
 
 /// A setting as it stands for a profile.

@@ -1,9 +1,12 @@
 //! Which settings a profile changes here, and which stay although other values are advised.
 
 use super::undo::shown;
-use super::{Place, Seen, Standing, State, unread_profiles};
+use super::{Place, Seen, Standing, State};
 use mpps_linux::setting::{self, Setting};
 use mpps_method::tune::{Kind, Profile, Row, Scope};
+
+/// End of the names of NetworkManager's profiles, which set an interface whenever it comes up.
+pub const PROFILE: &str = ".nmconnection";
 
 /// Which rows are wanted.
 #[derive(Clone, Debug, Default)]
@@ -51,18 +54,13 @@ pub struct Plan {
     pub left_out: Vec<LeftOut>,
     /// Settings among both that another file sets to something else at boot.
     pub at_boot: Vec<LeftOut>,
-    /// Said of what sets interfaces too, and is not read.
-    pub unread: Option<&'static str>,
 }
 
 impl Plan {
     /// Everything that is other than advised, by how settings stand.
     #[must_use]
     pub fn new(standings: &[Standing], profile: Profile, choice: &Choice, is_host: bool) -> Self {
-        let mut plan = Self {
-            unread: unread_profiles(standings).filter(|_| is_host),
-            ..Self::default()
-        };
+        let mut plan = Self::default();
         let names = |list: &[String], row: &Row| list.iter().any(|id| id == row.id);
         for one in standings {
             let is_named = names(&choice.only, one.row);
@@ -87,11 +85,13 @@ impl Plan {
                     now: now.clone(),
                     value: value.to_owned(),
                 };
-                // What files of links set, our service sets again later.
-                let sysctl = setting
-                    .as_ref()
-                    .filter(|one| one.kind == setting::Kind::Sysctl);
-                if let (Some(setting), Some((file, value))) = (sysctl, &seen.at_boot) {
+                // What other files of links set, our service sets again later.
+                let comes_later = |of: &&Setting| {
+                    let file = seen.at_boot.as_ref().map_or("", |(file, _)| file.as_str());
+                    of.kind == setting::Kind::Sysctl || file.ends_with(PROFILE)
+                };
+                let later = setting.as_ref().filter(comes_later);
+                if let (Some(setting), Some((file, value))) = (later, &seen.at_boot) {
                     plan.at_boot.push(LeftOut {
                         id: one.row.id,
                         place: shown(setting),

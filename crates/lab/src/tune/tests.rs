@@ -346,31 +346,22 @@ fn a_plan_leaves_out_what_disrupts() {
     );
 }
 
-#[test]
-fn profiles_of_network_manager_are_not_read() {
-    let (planted, machine) = router("profiles");
-    let unread = |machine: &Machine, is_host| plan(machine, &Choice::default(), is_host).unread;
-    assert_eq!(unread(&machine, true), None);
-    planted.put("/proc/79/comm", b"NetworkManager\n");
-    let machine = Machine::new(planted.root(), machine.facts, &[]).expect("a machine");
-    let said = unread(&machine, true).expect("a word");
-    assert!(said.starts_with("NetworkManager's profiles are not read"));
-    assert_eq!(unread(&machine, false), None, "it is the host's");
-}
-
 /// Files of links are read when a link comes: our service writes after them.
 #[test]
 fn only_files_of_sysctls_set_again_at_boot() {
     let (_planted, machine) = router("at-boot");
-    let told = |id: &str| {
+    let told = |id: &str, file: &str| {
         let mut standing = standing(&machine, id, Profile::Router);
-        let other = ("/etc/x".to_owned(), "0".to_owned());
+        let other = (file.to_owned(), "0".to_owned());
         standing.seen[0].at_boot = Some(other);
         Plan::new(&[standing], Profile::Router, &Choice::default(), true)
             .at_boot
             .len()
     };
-    assert_eq!((told("ip_forward"), told("governor")), (1, 0));
+    let file = "/etc/x";
+    assert_eq!((told("ip_forward", file), told("governor", file)), (1, 0));
+    // NetworkManager sets an interface again later.
+    assert_eq!(told("governor", "/etc/x.nmconnection"), 1);
 }
 
 #[test]

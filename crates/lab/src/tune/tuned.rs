@@ -1,5 +1,6 @@
 //! What the active profile of tuned sets: units of tuned.conf(5), by their plugins.
 
+use super::boot_files::options;
 use super::link_files::{LinkFiles, feature};
 use crate::facts::Root;
 use mpps_linux::setting::{Kind, Setting};
@@ -212,18 +213,7 @@ fn add_profile(units: &mut Vec<Unit>, root: &Root, profile: &str, depth: usize) 
     let Some((text, file)) = files.into_iter().find_map(read) else {
         return;
     };
-    let mut section = "";
-    for line in text.lines().map(str::trim) {
-        if let Some(name) = line.strip_prefix('[') {
-            section = name.trim_end_matches(']').trim();
-            continue;
-        }
-        let option = line
-            .split_once('=')
-            .filter(|_| !line.starts_with(['#', ';']));
-        let Some((key, value)) = option.map(|(key, value)| (key.trim(), value.trim())) else {
-            continue;
-        };
+    for (section, key, value) in options(&text) {
         if section == "main" {
             let names = value
                 .split([',', ' '])
@@ -384,8 +374,8 @@ mod tests {
             ("features/tx-tcp-segmentation", Some("off")),
             ("rings/rx", Some("4096")),
             ("coalescing/rx-usecs", Some("8")),
-            ("coalescing/adaptive-rx", Some("off")),
-            ("pause/autoneg", Some("off")),
+            ("coalescing/adaptive-rx", Some("0")),
+            ("pause/autoneg", Some("0")),
             ("channels/combined", Some("4")),
             ("class/net/*/mtu", Some("9000")),
             ("class/net/*/tx_queue_len", Some("5000")),

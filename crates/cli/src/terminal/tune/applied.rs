@@ -5,7 +5,7 @@ use crate::terminal::columns;
 use crate::terminal::document::document;
 use mpps_lab::journal::Reverted;
 use mpps_lab::tune::persist::File;
-use mpps_lab::tune::{Applied, LeftOut, Plan, Planned, shown};
+use mpps_lab::tune::{Applied, LeftOut, PROFILE, Plan, Planned, shown};
 use mpps_report::number::plural;
 use serde_json::json;
 use std::fmt::Write;
@@ -16,12 +16,22 @@ pub fn settings_planned(plan: &Plan, netns: Option<&str>) -> String {
     for one in &plan.changes {
         let _ = writeln!(text, "{}", command_in(netns, &one.setting, &one.value));
     }
-    text + &stay("\nNot changed", &plan.left_out) + &unread(plan)
+    text + &stay("\nNot changed", &plan.left_out) + &by_manager(plan)
 }
 
-fn unread(plan: &Plan) -> String {
-    plan.unread
-        .map_or(String::new(), |said| format!("\n{said}\n"))
+/// What NetworkManager sets otherwise whenever an interface comes up, at boot and later.
+fn by_manager(plan: &Plan) -> String {
+    let some = plan
+        .at_boot
+        .iter()
+        .filter(|one| file_of(one).ends_with(PROFILE));
+    let title = "\nNetworkManager sets something else when the interface comes up";
+    stay(title, &some.cloned().collect::<Vec<_>>())
+}
+
+fn file_of(one: &LeftOut) -> &str {
+    let file = one.why.rsplit_once(" sets ");
+    file.map_or("", |(file, _)| file)
 }
 
 /// Files that would keep settings across boots.
@@ -36,9 +46,9 @@ pub fn files_planned(plan: &Plan, files: &[File]) -> String {
 fn at_boot(plan: &Plan, files: &[File]) -> String {
     // Files before ours in the order of their names have no last word, and tuned leaves that to sysctl.d.
     let comes_later = |one: &&LeftOut| {
-        let file = one.why.split(' ').next().unwrap_or_default();
-        let name = file.rsplit('/').next().unwrap_or_default();
-        !files.is_empty() && name > "90-mpps.conf" && name != "tuned.conf"
+        let name = file_of(one).rsplit('/').next().unwrap_or_default();
+        let is_other = !name.ends_with(PROFILE) && name != "tuned.conf";
+        !files.is_empty() && name > "90-mpps.conf" && is_other
     };
     let some: Vec<LeftOut> = plan.at_boot.iter().filter(comes_later).cloned().collect();
     stay("\nSet to something else by another file at boot", &some)
@@ -69,7 +79,7 @@ pub fn settings_applied(plan: &Plan, applied: &Applied) -> String {
             let _ = writeln!(text, "  {}", file.path.display());
         }
     }
-    text + &at_boot(plan, &applied.files) + &unread(plan)
+    text + &at_boot(plan, &applied.files) + &by_manager(plan)
 }
 
 fn stay(title: &str, some: &[LeftOut]) -> String {

@@ -2,7 +2,7 @@
 
 use crate::terminal::columns;
 use crate::terminal::document::document;
-use mpps_lab::tune::{Seen, Standing, State, Survey, unread_profiles};
+use mpps_lab::tune::{Seen, Standing, State, Survey};
 use mpps_method::tune::{Kind, Profile, Scope};
 use mpps_report::number::plural;
 use serde_json::{Value, json};
@@ -34,8 +34,10 @@ pub fn survey(survey: &Survey) -> String {
     let title = "Other than advised, and cannot be changed here";
     text += &table(title, &fixed, profile);
     text += &at_boot(all);
-    let unread = unread_profiles(all);
-    text.extend(unread.map(|said| format!("{said}\n\n")));
+    if survey.hides_profiles {
+        text +=
+            "Profiles of NetworkManager may set interfaces otherwise: reading them needs root\n\n";
+    }
     let words = of(&|one| !is_boot(one) && one.state == State::InWords);
     text += &advised("Advice in words", &words, profile);
     let is_open = |one: &Standing| matches!(one.state, State::Differs | State::InWords);
