@@ -3,7 +3,7 @@
 
 use super::device::ask;
 use super::object;
-use super::request::Buffer;
+use super::request::{Buffer, Control};
 use crate::error::{Error, Result};
 
 const ETHTOOL_GRXFH: u32 = 0x29;
@@ -81,8 +81,13 @@ pub(super) fn read(link: &str, part: &str) -> Result<String> {
         }
         "key" if rss.key.is_empty() => Err(lacks("no RSS key")),
         "key" => Ok(key_text(&rss.key)),
-        "symxor" if rss.exchange & SYM_XOR == 0 => Ok("off".to_owned()),
-        "symxor" => Ok("on".to_owned()),
+        "symxor" if rss.exchange & SYM_XOR != 0 => Ok("on".to_owned()),
+        "symxor" => match can_exchange(link, rss.key.len())? {
+            true => Ok("off".to_owned()),
+            false => Err(lacks(
+                "not available: this driver and kernel cannot exchange addresses",
+            )),
+        },
         _ => {
             let flow = flow(part).ok_or_else(|| lacks("no such parameter"))?;
             let mut request = Buffer::new(ETHTOOL_GRXFH, RXNFC);
@@ -90,6 +95,19 @@ pub(super) fn read(link: &str, part: &str) -> Result<String> {
             Ok(fields_text(ask(&operation, link, request)?.u64_at(8)))
         }
     }
+}
+
+/// Whether the driver can exchange addresses, as far as the kernel tells: it says only of a request to do so. A key that is
+/// too long has it refuse each of them, and first one for a driver that cannot (`ethtool_set_rxfh`).
+fn can_exchange(link: &str, key_len: usize) -> Result<bool> {
+    let control = Control::open()?;
+    // Before Linux 6.8 the octet had to be 0.
+    let mut known = Buffer::new(ETHTOOL_GRSSH, HEADER);
+    known.set_u32(16, u32::from_ne_bytes([0, SYM_XOR, 0, 0]));
+    let is_known = control.ask(link, &mut known).is_ok();
+    let mut refused = request(None, &vec![0; key_len + 1], SYM_XOR);
+    let refused = control.ask(link, &mut refused).err();
+    Ok(is_known && refused != Some(libc::EOPNOTSUPP))
 }
 
 /// The request that sets a part; `None` where the value is none of it.
@@ -289,6 +307,10 @@ mod tests {
             (read.table, read.key, read.exchange),
             (vec![7, 8], key.to_vec(), SYM_XOR)
         );
+        // The length that no device has comes with it.
+        let refused = request(None, &[0; 6], SYM_XOR);
+        assert_eq!([refused.u32_at(8), refused.u32_at(12)], [NO_CHANGE, 6]);
+        assert_eq!(refused.octets(16, 4), [0, SYM_XOR, 0, 0]);
         // Without a table the key comes at once.
         let alone = request(None, &key, 0);
         assert_eq!(
