@@ -67,7 +67,7 @@ fn what_a_level_makes_is_counted() {
         let first = objects(&bed);
         toggle.begin().expect(row.id);
         let before = objects(&bed);
-        toggle.set(1 - toggle.bed_level()).expect(row.id);
+        toggle.set(!toggle.bed_has_second()).expect(row.id);
         let made = moved(row, &before, &objects(&bed));
         toggle.leave().expect(row.id);
         let left = moved(row, &first, &objects(&bed));

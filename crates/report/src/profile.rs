@@ -228,9 +228,8 @@ pub(crate) fn is_far(error_ratio: f64) -> bool {
     error_ratio.abs() > ERROR_MAX
 }
 
-/// What the lower loads predict. Each cost has its range; in older records one that they cannot tell from the others has no
-/// number.
-fn model(model: &CostModel) -> String {
+/// Each cost has its range; in older records one that they cannot tell from the others has no number.
+fn costs(model: &CostModel) -> String {
     let costs = [
         ("frame", "a frame", model.frame_ns),
         ("wake-up", "a wake-up", model.wake_up_ns),
@@ -251,10 +250,15 @@ fn model(model: &CostModel) -> String {
         None if !known.is_empty() => ", without an interval",
         _ => "",
     };
-    let known = match known.as_slice() {
+    match known.as_slice() {
         [] => String::new(),
         known => known.join(", ") + no_range + ". It is ",
-    };
+    }
+}
+
+/// What the lower loads predict.
+fn model(model: &CostModel) -> String {
+    let known = costs(model);
     let mixed = match model.mixed.as_slice() {
         [] => String::new(),
         mixed => format!(

@@ -153,7 +153,7 @@ fn is_off(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::planted::Planted;
+    use crate::facts::tests::planted::Planted;
     use mpps_linux::setting::{Kind, Setting};
 
     const ETC: &str = "/etc/NetworkManager/system-connections/wan.nmconnection";
