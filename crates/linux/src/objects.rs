@@ -100,7 +100,7 @@ pub fn controls(ifindex: u32, of: Control) -> Result<Vec<Controlled>> {
         .collect())
 }
 
-/// The link it is at, and what it is. `None` for a priority of filters, which is listed before them.
+/// The link it is at, and what it is. `None` for what is listed before filters: their priority, and tables of them.
 fn describe(body: &[u8], of: Control) -> Option<(u32, Controlled)> {
     let number = |at: usize| Some(u32::from_ne_bytes(body.get(at..at + 4)?.try_into().ok()?));
     let kind = value_of(body.get(TC..)?, KIND)?;
@@ -109,8 +109,11 @@ fn describe(body: &[u8], of: Control) -> Option<(u32, Controlled)> {
         parent: number(12)?,
         kind: String::from_utf8_lossy(kind).into_owned(),
     };
-    let is_head = of == Control::IngressFilters && number(8)? == 0;
-    (!is_head).then_some((number(4)?, one))
+    // u32 lists its tables of filters too, without a number in the last 12 bits.
+    let handle = number(8)?;
+    let is_head = handle == 0 || one.kind == "u32" && handle & 0xfff == 0;
+    let is_filter = of != Control::IngressFilters || !is_head;
+    is_filter.then_some((number(4)?, one))
 }
 
 /// Actions of filters that limit a rate, of the whole namespace.
@@ -143,7 +146,7 @@ mod tests {
     use crate::netlink::tests::attribute;
 
     #[test]
-    fn a_priority_is_no_filter() {
+    fn priorities_and_tables_are_no_filters() {
         let body = |handle: u32| {
             let mut body = vec![0; TC];
             body[4..8].copy_from_slice(&7_u32.to_ne_bytes());
@@ -151,10 +154,11 @@ mod tests {
             body[12..16].copy_from_slice(&Controlled::INGRESS.to_ne_bytes());
             [body, attribute(KIND, b"u32\0")].concat()
         };
-        let filter = describe(&body(1), Control::IngressFilters);
+        let filter = describe(&body(0x8000_0801), Control::IngressFilters);
         let (parent, kind) = (Controlled::INGRESS, "u32".to_owned());
         assert_eq!(filter, Some((7, Controlled { parent, kind })));
         assert_eq!(describe(&body(0), Control::IngressFilters), None);
+        assert_eq!(describe(&body(0x8000_0000), Control::IngressFilters), None);
         assert!(describe(&body(0), Control::Qdiscs).is_some());
         for length in 0..body(1).len() - 1 {
             assert_eq!(describe(&body(1)[..length], Control::Qdiscs), None);

@@ -45,8 +45,7 @@ impl Objects {
             (_, None) => Reading::unreadable("no such interface"),
             ("link", Some(link)) => self.of_link(link, name),
             ("tc", Some(link)) => known(of_traffic_control(link, name)),
-            ("napi", Some(link)) => of_napi(link, name),
-            _ => read_request(interface, root),
+            (_, Some(link)) => of_napi(link, name),
         }
     }
 
@@ -197,39 +196,6 @@ fn of_napi(link: &Link, name: &str) -> Reading<String> {
     })
 }
 
-/// The longest read that a PCI device may ask for, octets: of its PCI Express capability (PCI Express Base Specification, 7.5.3.4).
-fn read_request(interface: &str, root: &Root) -> Reading<String> {
-    const CAPABILITIES: usize = 0x34;
-    const EXPRESS: u8 = 0x10;
-    const DEVICE_CONTROL: usize = 8;
-    let own = format!("/sys/class/net/{interface}/device");
-    // A virtio device is a child of the PCI device.
-    let parent = format!("{own}/../config");
-    let read = |file: &str| std::fs::read(root.path(file)).ok();
-    let octets = read(&format!("{own}/config")).or_else(|| read(&parent));
-    let Some(octets) = octets else {
-        return Reading::unreadable("no PCI device");
-    };
-    // Only root may read more than the head.
-    if octets.len() <= 0x40 {
-        return Reading::unreadable(NEEDS_ROOT);
-    }
-    let octet = |at: usize| octets.get(at).copied();
-    let mut at = octet(CAPABILITIES);
-    // A list that leads back to itself ends too.
-    for _ in 0..octets.len() {
-        let Some(place) = at.map(usize::from).filter(|&place| place >= 0x40) else {
-            break;
-        };
-        if octet(place) == Some(EXPRESS) {
-            let control = octet(place + DEVICE_CONTROL + 1).unwrap_or_default();
-            return Reading::Known((128_u32 << (control >> 4 & 7)).to_string());
-        }
-        at = octet(place + 1);
-    }
-    Reading::unreadable("no PCI Express")
-}
-
 /// The longest time that a CPU may take to wake up, as programs demand it, us.
 fn latency_limit(root: &Root) -> Reading<String> {
     let octets = std::fs::read(root.path("/dev/cpu_dma_latency"));
@@ -241,5 +207,36 @@ fn latency_limit(root: &Root) -> Reading<String> {
             Reading::unreadable(NEEDS_ROOT)
         }
         _ => Reading::unreadable("this kernel has no such file"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::planted::Planted;
+
+    #[test]
+    fn a_demanded_latency_is_a_number_of_its_own() {
+        let planted = Planted::new("latency", &[]);
+        let told = |octets: &[u8]| {
+            planted.put("/dev/cpu_dma_latency", octets);
+            latency_limit(&planted.root()).known().cloned()
+        };
+        assert_eq!(told(&20_i32.to_ne_bytes()).as_deref(), Some("20"));
+        assert_eq!(told(&0_i32.to_ne_bytes()).as_deref(), Some("0"));
+        assert_eq!(told(&NO_LIMIT.to_ne_bytes()).as_deref(), Some(NONE));
+        assert_eq!(told(&[1, 2]), None);
+    }
+
+    #[test]
+    fn rules_of_the_older_iptables_are_told() {
+        let objects = Objects::read();
+        let file = "/proc/thread-self/net/ip6_tables_names";
+        let planted = Planted::new("legacy", &[(file, "filter\n")]);
+        let why = objects.rules(&planted.root());
+        assert!(
+            why.why().is_some_and(|why| why.contains("iptables-legacy")),
+            "{why:?}"
+        );
     }
 }
