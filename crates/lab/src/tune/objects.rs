@@ -213,7 +213,7 @@ fn latency_limit(root: &Root) -> Reading<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::planted::Planted;
+    use crate::facts::tests::planted::Planted;
 
     #[test]
     fn a_demanded_latency_is_a_number_of_its_own() {
