@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_a_queue_holds_behind_an_idle_cpu_are_told() {
+    fn frames_held_behind_an_idle_cpu_are_told() {
         let mut found = Saturated {
             held: 70,
             egress: Some("the queueing discipline tbf".to_owned()),
