@@ -223,26 +223,6 @@ fn a_shaper_at_the_outgoing_port_is_the_limit() {
     assert_no_prediction(&line, ROUTER);
 }
 
-/// The same with room for all that a trial offers beyond its rate, so that none is dropped.
-#[test]
-fn a_shaper_that_holds_frames_is_the_limit() {
-    if !support::can_run_on_two_cpus() {
-        return;
-    }
-    let bed = support::bed();
-    let port = &bed.port(Side::C).name;
-    let shaper = format!("tc qdisc add dev {port} root tbf rate 24mbit burst 4k limit 50mb");
-    if !sets(&bed, &shaper) {
-        support::skip!("tc with tbf");
-    }
-    let held = "The outgoing link is the limit, or the queueing discipline tbf: ";
-    let limit = (LimitedBy::Dut, held);
-    let Some(line) = limited(&bed, &support::traffic(), ROUTER, limit) else {
-        return;
-    };
-    assert_no_prediction(&line, ROUTER);
-}
-
 /// The tester's CPU is the router's other one, and all frames hash to the queue of the first. That is slow, because each rule
 /// takes a lock: so slow that its ring takes what a short trial offers beyond its rate.
 #[test]
