@@ -222,7 +222,7 @@ fn an_unmet_expectation_is_a_line_and_exit_code_1() {
     assert!(
         unmet
             .error()
-            .contains("is less than the 1.100 Mfps expected"),
+            .contains("990 000 frames/s is less than the 1 100 000 frames/s expected"),
         "{unmet:?}"
     );
     // A tester that cannot offer it has not shown it either.
@@ -333,7 +333,7 @@ fn the_rate_at_the_highest_load_is_told() {
     assert_eq!(most["offered_fps"]["median"], 12_000_000, "{document}");
     assert_eq!(most["forwarding_fps"]["median"], 1_000_000, "{document}");
     let told = simulated(&scratch, &format!("{router} -v")).stdout;
-    let line = "64: at the highest load (12.000 Mfps) it forwards 1.000 Mfps";
+    let line = "64: at the highest load (12 000 000 frames/s) it forwards 1 000 000 frames/s";
     assert!(told.contains(line), "{told}");
 }
 

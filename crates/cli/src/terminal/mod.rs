@@ -70,4 +70,5 @@ use columns::{columns, headed};
 use modifiers::compare_command;
 
 #[cfg(all(test, feature = "measure"))]
+#[path = "tests/fixture.rs"]
 mod fixture;

@@ -46,7 +46,7 @@ pub(super) fn doubt(name: &'static str, weight: Weight, seen: &str) -> Doubt {
 
 /// A router that forwards 1.52 million frames/s, 1.38 million of them without loss.
 pub(super) fn line() -> ResultLine {
-    let line = include_str!("../../../record/tests/golden/result.json");
+    let line = include_str!("../../../../record/tests/golden/result.json");
     serde_json::from_str(line).expect("a result")
 }
 
