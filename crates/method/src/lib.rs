@@ -109,4 +109,4 @@ pub use verdict::{Rules, Verdict, share_of_turns};
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
-pub const METHOD_VERSION: u32 = 33;
+pub const METHOD_VERSION: u32 = 34;
