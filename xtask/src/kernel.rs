@@ -42,7 +42,7 @@ pub fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
     let folder = crate::root().join("target/kernel").join(request.word);
     let kernel = package::fetch(request.suite, request.package, &folder)?;
     eprintln!(
-        "xtask: Linux {} on {} emulated CPUs; an hour or so for all tests, and no rate here is a rate",
+        "xtask: Linux {} on {} emulated CPUs; about an hour for all tests; rates measured here mean nothing",
         kernel.release, request.cpus
     );
     let built = programs::build(&steps)?;

@@ -70,7 +70,7 @@ fn a_record_harms_no_other_file() {
         let words: Vec<&str> = words.split(' ').collect();
         run(mpps(&words).arg(scratch.path(name)))
     };
-    refused(&simulate("none/x.jsonl"), 2, "make it first");
+    refused(&simulate("none/x.jsonl"), 2, "make it, or name");
     assert!(!scratch.path("none").exists());
     std::fs::write(scratch.path("notes"), "important").expect("a file");
     refused(&simulate("notes"), 2, "begins with `{`");

@@ -103,7 +103,7 @@ fn show_reads_what_the_machine_has() {
     );
     let mtu = std::fs::read_to_string("/sys/class/net/lo/mtu").expect("a file");
     assert_eq!(setting("mtu")["places"][0]["now"], mtu.trim());
-    assert_eq!(setting("static_neigh")["state"], "not_read");
+    assert_eq!(setting("multipath_routes")["state"], "not_read");
     assert_eq!(setting("i40e_atr")["why"], "no interface of driver i40e");
 
     let words = ended(&["show", "--interface", "lo"]).stdout;

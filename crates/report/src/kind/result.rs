@@ -136,10 +136,13 @@ impl Described for ResultLine {
         })
     }
 
+    /// Another try is no advice after an error that ended the run.
     fn complaints(lines: &[Self], run: &Run) -> Vec<String> {
         let rows = Row::each(lines);
         let unmet = all_unmet(run.begin.as_ref(), &rows);
-        if !unmet.is_empty() || Self::all_answered(lines, run) != Answered::Undecided {
+        let is_ended = run.end.as_ref().is_some_and(|end| end.error.is_some());
+        let is_open_yet = Self::all_answered(lines, run) == Answered::Undecided;
+        if !unmet.is_empty() || is_ended || !is_open_yet {
             return unmet;
         }
         let named = |what: &str, is: fn(&Row<'_>) -> bool| {
