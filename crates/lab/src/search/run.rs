@@ -4,7 +4,6 @@ use super::measurer::Measurer;
 use super::{JobError, Judged, Phase, Trials};
 use crate::clock::Deadline;
 use crate::tester::Tester;
-use crate::trial;
 use mpps_method::distance::{At, Distance};
 use mpps_method::mlr::goal::SearchGoalError;
 use mpps_method::{
@@ -67,9 +66,8 @@ pub(crate) fn run(
     let mut lower_trials = 0;
     loop {
         let lower = search.speaks_for_none();
-        // Where nothing passed, trials are often disturbed, and last for longer.
-        let longest = lower.map_or(Span::ZERO, trial::longest);
-        let until = deadline.earlier(longest.times(u64::from(LOWER_TRIALS_MIN)));
+        let kept = lower.map_or(0, |trial| trial.as_nanos() * u64::from(LOWER_TRIALS_MIN));
+        let until = deadline.earlier(Span::from_nanos(kept));
         let may_be_lower = |trial: Span| {
             let has_time = deadline.leaves(trial) && lower_trials < LOWER_TRIALS_MAX;
             lower_trials < LOWER_TRIALS_MIN || has_time
