@@ -142,7 +142,8 @@ fn receiver_stations(port: PortKind, before: &WayStations, after: &WayStations) 
     let refused = after.dut_out.tx_dropped - before.dut_out.tx_dropped;
     match port {
         PortKind::Xdp => {
-            let lost_receiver_ring = refused.saturating_sub(after.too_long - before.too_long);
+            let lost_receiver_ring =
+                refused.saturating_sub(after.too_long.saturating_sub(before.too_long));
             Ledger {
                 dut_transmitted: transmitted + lost_receiver_ring,
                 lost_receiver_ring,

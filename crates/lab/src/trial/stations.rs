@@ -3,6 +3,7 @@
 use crate::bed::Port;
 use crate::tester::{PortKind, RingCount, Tester, TesterError, Way};
 use mpps_ebpf::instruments::ledger::Taken;
+use mpps_linux::ethtool;
 use mpps_linux::ipstat::IpCounts;
 use mpps_linux::links::{self, LinkStats};
 use mpps_linux::procstat::{self, CpuTimes};
@@ -99,7 +100,7 @@ fn read_way(tester: &Tester<'_>, number: u32, way: &Way<'_>) -> Result<WayStatio
     let port = read_port(way.to)?;
     let (missed, too_long) = match way.to.is_adopted() {
         true => (port.rx_missed_errors + port.rx_over_errors, 0),
-        false => (0, port.rx_dropped),
+        false => (0, port.rx_dropped.saturating_sub(read_ring_full(way)?)),
     };
     Ok(WayStations {
         taken,
@@ -110,6 +111,17 @@ fn read_way(tester: &Tester<'_>, number: u32, way: &Way<'_>) -> Result<WayStatio
         missed,
         too_long,
     })
+}
+
+/// Frames that the receiver's port counts as dropped because its ring was full for a redirect by XDP, or by its own XDP program.
+fn read_ring_full(way: &Way<'_>) -> Result<u64, TesterError> {
+    let count = |port: &Port, end: &str| -> Result<u64, TesterError> {
+        let counts = port.netns.run(|| ethtool::statistics(&port.name))??;
+        let of_queues = counts.iter().filter(|(name, _)| name.ends_with(end));
+        Ok(of_queues.map(|(_, count)| count).sum())
+    };
+    let before = way.dut.map(|dut| count(dut.outgoing, "_xdp_xmit_errors"));
+    Ok(before.transpose()?.unwrap_or(0) + count(way.to, "_drops")?)
 }
 
 /// What the rings and ports around the DUT took and refused.
