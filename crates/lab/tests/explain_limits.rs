@@ -198,7 +198,7 @@ fn a_policer_is_the_limit() {
     assert_no_prediction(&line, ROUTER);
 }
 
-/// A shaper stands for a link with a rate of its own. Behind it no wire can be laid.
+/// Behind a shaper no wire can be laid.
 #[test]
 fn a_shaper_at_the_outgoing_port_is_the_limit() {
     if !support::can_run_on_two_cpus() {
@@ -211,7 +211,7 @@ fn a_shaper_at_the_outgoing_port_is_the_limit() {
     if !sets(&bed, &shaper) {
         support::skip!("tc with tbf");
     }
-    let queue = "The outgoing link, or the queueing discipline before it, is the limit. The router dropped ";
+    let queue = "The queueing discipline of the outgoing port is the limit. The router dropped ";
     let limit = (LimitedBy::Dut, queue);
     let Some(line) = limited(&bed, &support::traffic(), ROUTER, limit) else {
         return;

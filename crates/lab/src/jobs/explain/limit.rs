@@ -125,7 +125,7 @@ fn held(found: &Saturated) -> Option<String> {
     let what = found.egress.as_ref();
     what.filter(|_| frames > 0 && busy < BUSY).map(|what| {
         format!(
-            "The outgoing link is the limit, or {what}: {frames} frames were held past the end of their trials while the \
+            "The outgoing port, with {what}, is the limit: it held {frames} frames past the end of their trials while the \
              router's CPU was {:.0} % busy",
             100.0 * busy
         )
@@ -157,7 +157,7 @@ fn own_drops(load: &ProfiledLoad, evidence: &Evidence) -> Option<String> {
         own_share > DROPS_INSIDE * (1.0 - elsewhere) || (load.busy_share < BUSY && are_most);
     let who = match reason {
         NO_MEMORY => "machine's memory is",
-        _ if reason.starts_with(QDISC) => "outgoing link, or the queueing discipline before it, is",
+        _ if reason.starts_with(QDISC) => "queueing discipline of the outgoing port is",
         _ => "router's own drops are",
     };
     are_limit.then(|| {
@@ -463,8 +463,8 @@ mod tests {
         for limit in [LimitedBy::Dut, LimitedBy::Disturbed] {
             assert_eq!(
                 told(&idle, &shaped, limit),
-                "The outgoing link, or the queueing discipline before it, is the limit. The router dropped 901 frames itself, most of them \
-                 as QDISC_DROP, and its ring 900"
+                "The queueing discipline of the outgoing port is the limit. The router dropped 901 frames itself, most of \
+                 them as QDISC_DROP, and its ring 900"
             );
         }
     }
@@ -489,8 +489,8 @@ mod tests {
         let none = with_drops(0, 0, 0, "QDISC_DROP");
         assert_eq!(
             told(&found, &none, LimitedBy::Dut),
-            "The outgoing link is the limit, or the queueing discipline tbf: 70 frames were held past the end of their trials \
-             while the router's CPU was 40 % busy"
+            "The outgoing port, with the queueing discipline tbf, is the limit: it held 70 frames past the end of their \
+             trials while the router's CPU was 40 % busy"
         );
         // The ring of a CPU that is full, or that paused, holds frames too.
         found.load.busy_share = 0.99;
