@@ -42,7 +42,7 @@ impl Described for ResultLine {
             self.limited_by,
             Some(LimitedBy::Trials | LimitedBy::Disturbed)
         );
-        let early = is_early.then_some("the search ended early (-v: why)");
+        let early = is_early.then_some("the search ended early");
         let why = self.why.as_deref().or(early);
         (vec![("frame", &self.frame)], why)
     }
