@@ -2,7 +2,8 @@
 //! page that needs nothing beside it (no network, no library, no font), to Markdown, CSV, OpenMetrics, or a plot in SVG.
 //!
 //! [`page`] takes what `mpps_record` has read and returns the page's text. Every text of a record passes through
-//! `maud`, which escapes it. This crate knows no bed, no kernel and no terminal, so it builds wherever Rust does.
+//! `maud`, which escapes it. This crate knows no bed and no kernel, so it builds wherever Rust does. Of a terminal it knows
+//! that lines are short.
 #![cfg_attr(
     not(test),
     deny(clippy::too_many_lines, clippy::print_stdout, clippy::print_stderr)
