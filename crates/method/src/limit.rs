@@ -10,6 +10,11 @@ use crate::verdict::Verdict;
 
 pub use mpps_record::BUSY;
 
+/// The kernel's reasons of drops at a queueing discipline begin so.
+pub const QDISC: &str = "QDISC_";
+/// The kernel's reason of drops for which it got no memory.
+pub const NO_MEMORY: &str = "NOMEM";
+
 /// Loss that lasts shows in the last 1/20 of the trial ...
 const END_HUNDREDTHS: usize = HUNDREDTHS / 20;
 /// ... and in 1/10 of it at least. The ring takes the first of an overload, so a small one shows late.

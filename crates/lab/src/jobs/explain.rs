@@ -43,7 +43,6 @@ use split::Profiled;
 use turned::Turned;
 use wire::Wires;
 
-pub(crate) use limit::{NO_MEMORY, QDISC};
 pub use lower::IN_TURNS;
 pub use split::{Divided, Stacks};
 

@@ -1,9 +1,8 @@
 //! What looks like the limit of a host at its work.
 
 use super::frames::FRAMES_MIN;
-use crate::jobs::explain::{NO_MEMORY, QDISC};
 use mpps_linux::cpu::CpuSet;
-use mpps_method::limit::BUSY;
+use mpps_method::limit::{BUSY, NO_MEMORY, QDISC};
 use mpps_record::{Watched, WatchedCpu, WatchedDrop, WatchedLink};
 
 /// A CPU with less of the network's work is not the network's.

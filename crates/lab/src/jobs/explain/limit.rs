@@ -8,7 +8,7 @@ use crate::dut::Front;
 use crate::search::saturation;
 use crate::tester::Tester;
 use mpps_method::LimitedBy;
-use mpps_method::limit::BUSY;
+use mpps_method::limit::{BUSY, NO_MEMORY, QDISC};
 use mpps_method::saturation::{OVERLOADED, Saturation};
 use mpps_method::stage::{Cause, Router, Stage, by_cost, place};
 use mpps_record::{CpuEvidence, Drops, Evidence, FoldedStack, PartCost, ProfiledLoad};
@@ -16,10 +16,6 @@ use std::collections::BTreeMap;
 
 /// A CPU had time left if it was busy for less than this share of the busiest one's time.
 const TIME_LEFT: f64 = 0.8;
-/// Reasons of drops at a port's queueing discipline begin so.
-pub(crate) const QDISC: &str = "QDISC_";
-/// The reason of drops for which the kernel got no memory.
-pub(crate) const NO_MEMORY: &str = "NOMEM";
 /// The kernel's functions that wait for a lock that another CPU has end so.
 const WAITS: &str = "_lock_slowpath";
 /// More of a frame's time than this share in locks is told with the limit.
