@@ -100,7 +100,7 @@ pub struct CostModel {
     /// Each poll; 0 where no load had any.
     pub per_poll_ns: f64,
     /// The smallest and the largest of each term, in this order, over all fits that explain the loads about as well.
-    pub as_well_ns: [(f64, f64); TERMS],
+    pub range_of_fits_ns: [(f64, f64); TERMS],
     /// How far the loads lie from the model: root of the mean square.
     pub off_ns: f64,
 }
@@ -158,9 +158,9 @@ impl CostModel {
         if most > SURE || !most.is_finite() {
             return Err(CannotFit::Unsure(most));
         }
-        let mut as_well_ns = terms.map(|own| (own, own));
+        let mut range_of_fits_ns = terms.map(|own| (own, own));
         for rival in &rivals {
-            for ((low, high), other) in as_well_ns.iter_mut().zip(rival) {
+            for ((low, high), other) in range_of_fits_ns.iter_mut().zip(rival) {
                 (*low, *high) = (low.min(*other), high.max(*other));
             }
         }
@@ -173,7 +173,7 @@ impl CostModel {
             per_frame_ns,
             per_wake_ns,
             per_poll_ns,
-            as_well_ns,
+            range_of_fits_ns,
             off_ns,
         })
     }
@@ -356,7 +356,7 @@ mod tests {
     fn terms_that_stand_for_each_other_have_a_range() {
         let mut all = loads(|| 0.0);
         let model = CostModel::fit(&all, SATURATED).expect("a model");
-        let [frame, ..] = model.as_well_ns;
+        let [frame, ..] = model.range_of_fits_ns;
         assert!((frame.1 - frame.0).abs() < 1e-6, "{model:?}");
         // At saturation they are alike too, so the prediction stands, but not the terms.
         for load in &mut all {
@@ -368,7 +368,7 @@ mod tests {
             ..SATURATED
         };
         let model = CostModel::fit(&all, saturated).expect("a model");
-        let [_, wake, poll] = model.as_well_ns;
+        let [_, wake, poll] = model.range_of_fits_ns;
         assert!(wake.0 < 1e-6 && wake.1 > 2_999.0, "{wake:?}");
         assert!(poll.0 < 1e-6 && poll.1 > 2_999.0, "{poll:?}");
         assert!((model.cost_ns(saturated) - 600.0).abs() < 1e-6, "{model:?}");
@@ -397,7 +397,7 @@ mod tests {
         };
         let model = CostModel::fit(&loads, full).expect("a model");
         assert!((model.per_frame_ns - 325.0).abs() < 5.0, "{model:?}");
-        assert_eq!(model.as_well_ns[0].0, 0.0, "{model:?}");
+        assert_eq!(model.range_of_fits_ns[0].0, 0.0, "{model:?}");
         // Wake-ups explain what polls do not: a fit of polls alone is far worse, and says nothing.
         assert!(correlation_squared(&loads) > ALIKE);
         let alone = best(&loads, FRAMES, ALL & !WAKES).expect("a fit");

@@ -70,7 +70,7 @@ impl Described for PointLine {
     /// One for each goal of a point.
     fn all_rows(points: &[Self], on: On) -> Vec<TableRow> {
         let row = |found: Found<'_>| {
-            let mut columns = found.place(true);
+            let mut columns = place(found.point, found.frame());
             columns.extend(cost(found.point));
             columns.extend(found.rate(on));
             TableRow::new(0.0, columns)
@@ -85,15 +85,11 @@ impl Described for PointLine {
         let sizes: Vec<_> = points.iter().map(|point| &point.frame).collect();
         let is_one = sizes.windows(2).all(|two| two[0] == two[1]);
         let of_cost = points.iter().map(|point| {
-            let place = Found {
-                point,
-                result: None,
-            }
-            .place(!is_one);
+            let place = place(point, point.frame.clone().filter(|_| !is_one));
             of(place.into_iter().chain(cost(point)).collect())
         });
         let of_rate = |found: Found<'_>| {
-            let place = found.place(true).into_iter();
+            let place = place(found.point, found.frame()).into_iter();
             of(place.chain(found.rate(on)).collect())
         };
         let table = |rows: Vec<TableRow>| -> Table { column::table(&rows, on) };
@@ -197,16 +193,10 @@ impl<'a> Found<'a> {
         })
     }
 
-    /// Where it is.
-    fn place(&self, has_frame: bool) -> Vec<Column> {
+    /// Its frame size, with the goal where a search has several.
+    fn frame(&self) -> Option<String> {
         let searched = self.result.as_ref().map(|row| row.subject.clone());
-        let frame = searched.or_else(|| self.point.frame.clone());
-        columns! {
-            words "series" self.point.series.clone();
-            words "frame" frame.filter(|_| has_frame);
-            count "routes" routes(self.point);
-            count "destinations" destinations(self.point);
-        }
+        searched.or_else(|| self.point.frame.clone())
     }
 
     /// What was forwarded, and what limits it.
@@ -229,6 +219,16 @@ impl<'a> Found<'a> {
             text "no loss" result.map(short_without_loss);
             words "search ended by" ended.map(|limit| LimitedBy::as_str(limit).to_owned());
         }
+    }
+}
+
+/// Where it is.
+fn place(point: &PointLine, frame: Option<String>) -> Vec<Column> {
+    columns! {
+        words "series" point.series.clone();
+        words "frame" frame;
+        count "routes" routes(point);
+        count "destinations" destinations(point);
     }
 }
 

@@ -265,7 +265,7 @@ fn term_ranges(
         .model
         .terms_ns()
         .into_iter()
-        .zip(found.model.as_well_ns);
+        .zip(found.model.range_of_fits_ns);
     let range = |(term, (ns, (low, high))): (usize, (f64, (f64, f64)))| {
         let here = |other: &Predicted| {
             let times = other.measured.fps() / found.measured.fps();
