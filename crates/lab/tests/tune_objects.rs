@@ -2,6 +2,7 @@
 
 use crate::support;
 use mpps_lab::bed::Bed;
+use mpps_lab::tester::Wire;
 use mpps_lab::tune::Site;
 use mpps_lab::tune::measurable::kernel_lacks;
 use mpps_lab::tune::toggle::Toggle;
@@ -41,6 +42,25 @@ fn moved(
     moved
         .map(|(name, now)| format!("{name} {now:?} {:?}", after.get(name)))
         .collect()
+}
+
+/// Traffic control does not list the programs of tcx. On older kernels the program is a filter.
+#[test]
+fn a_program_at_ingress_is_counted() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let counted = || {
+        let objects = objects(&bed);
+        ["tc/mB/filters", "tc/mB/bpf"].map(|name| objects[name].text().to_owned())
+    };
+    assert_eq!(counted(), ["none", "none"]);
+    let ways = mpps_lab::tester::ways(&bed, false);
+    let wire = Wire::lay(&bed, &ways).expect("laid").expect("a wire");
+    assert_eq!(counted(), ["1", "1"]);
+    drop(wire);
+    assert_eq!(counted(), ["none", "none"]);
 }
 
 /// What makes the second level of a setting is seen by its reader, and gone when it is taken back.

@@ -64,7 +64,7 @@ pub fn has_egress_chain(interface: &str) -> Result<bool> {
 ///
 /// # Errors
 /// No right (EPERM), or the kernel's answer could not be read.
-pub fn census() -> Result<BTreeMap<String, u64>> {
+pub fn count_rules() -> Result<BTreeMap<String, u64>> {
     let chains = list("list chains of nftables", GET_CHAINS, ALL)?;
     let rules = list("list rules of nftables", GET_RULES, ALL)?;
     let flowtables = list("list flowtables of nftables", GET_FLOWTABLES, ALL)?;

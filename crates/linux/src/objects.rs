@@ -47,9 +47,9 @@ pub fn ipsec_policies() -> Result<usize> {
     Ok(policies.len())
 }
 
-/// What traffic control has at a link.
+/// Kinds of what traffic control has at a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Control {
+pub enum TcKind {
     /// Queueing disciplines.
     Qdiscs,
     /// Classes of qdiscs.
@@ -58,32 +58,32 @@ pub enum Control {
     IngressFilters,
 }
 
-/// One of them.
+/// A qdisc, a class or a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Controlled {
-    /// What it is below: [`Controlled::ROOT`], [`Controlled::INGRESS`], or a handle.
+pub struct TcObject {
+    /// What it is below: [`TcObject::ROOT`], [`TcObject::INGRESS`], or a handle.
     pub parent: u32,
     /// `fq_codel`, `u32`...
     pub kind: String,
 }
 
-impl Controlled {
+impl TcObject {
     /// The way out of a link (`TC_H_ROOT`).
     pub const ROOT: u32 = 0xffff_ffff;
     /// The way into a link (`TC_H_INGRESS`).
     pub const INGRESS: u32 = 0xffff_fff1;
 }
 
-/// Those of a link, by its index.
+/// All of one kind at the link with this index. Programs of tcx are no filters: [`crate::bpf::attached`] lists them.
 ///
 /// # Errors
 /// No such link (ENODEV), or the kernel's answer could not be read.
-pub fn controls(ifindex: u32, of: Control) -> Result<Vec<Controlled>> {
+pub fn tc_objects(ifindex: u32, of: TcKind) -> Result<Vec<TcObject>> {
     // Filters of clsact's ingress, which are those of the older qdisc `ingress` as well.
     let (list, parent) = match of {
-        Control::Qdiscs => (libc::RTM_GETQDISC, 0),
-        Control::Classes => (libc::RTM_GETTCLASS, 0),
-        Control::IngressFilters => (libc::RTM_GETTFILTER, 0xffff_fff2_u32),
+        TcKind::Qdiscs => (libc::RTM_GETQDISC, 0),
+        TcKind::Classes => (libc::RTM_GETTCLASS, 0),
+        TcKind::IngressFilters => (libc::RTM_GETTFILTER, 0xffff_fff2_u32),
     };
     let mut body = vec![0; TC];
     body[4..8].copy_from_slice(&ifindex.to_ne_bytes());
@@ -101,18 +101,18 @@ pub fn controls(ifindex: u32, of: Control) -> Result<Vec<Controlled>> {
 }
 
 /// The link it is at, and what it is. `None` for what is listed before filters: their priority, and tables of them.
-fn describe(body: &[u8], of: Control) -> Option<(u32, Controlled)> {
+fn describe(body: &[u8], of: TcKind) -> Option<(u32, TcObject)> {
     let number = |at: usize| Some(u32::from_ne_bytes(body.get(at..at + 4)?.try_into().ok()?));
     let kind = value_of(body.get(TC..)?, KIND)?;
     let kind = kind.split(|&octet| octet == 0).next().unwrap_or(kind);
-    let one = Controlled {
+    let one = TcObject {
         parent: number(12)?,
         kind: String::from_utf8_lossy(kind).into_owned(),
     };
     // u32 lists its tables of filters too, without a number in the last 12 bits.
     let handle = number(8)?;
     let is_head = handle == 0 || one.kind == "u32" && handle & 0xfff == 0;
-    let is_filter = of != Control::IngressFilters || !is_head;
+    let is_filter = of != TcKind::IngressFilters || !is_head;
     is_filter.then_some((number(4)?, one))
 }
 
@@ -151,17 +151,17 @@ mod tests {
             let mut body = vec![0; TC];
             body[4..8].copy_from_slice(&7_u32.to_ne_bytes());
             body[8..12].copy_from_slice(&handle.to_ne_bytes());
-            body[12..16].copy_from_slice(&Controlled::INGRESS.to_ne_bytes());
+            body[12..16].copy_from_slice(&TcObject::INGRESS.to_ne_bytes());
             [body, attribute(KIND, b"u32\0")].concat()
         };
-        let filter = describe(&body(0x8000_0801), Control::IngressFilters);
-        let (parent, kind) = (Controlled::INGRESS, "u32".to_owned());
-        assert_eq!(filter, Some((7, Controlled { parent, kind })));
-        assert_eq!(describe(&body(0), Control::IngressFilters), None);
-        assert_eq!(describe(&body(0x8000_0000), Control::IngressFilters), None);
-        assert!(describe(&body(0), Control::Qdiscs).is_some());
+        let filter = describe(&body(0x8000_0801), TcKind::IngressFilters);
+        let (parent, kind) = (TcObject::INGRESS, "u32".to_owned());
+        assert_eq!(filter, Some((7, TcObject { parent, kind })));
+        assert_eq!(describe(&body(0), TcKind::IngressFilters), None);
+        assert_eq!(describe(&body(0x8000_0000), TcKind::IngressFilters), None);
+        assert!(describe(&body(0), TcKind::Qdiscs).is_some());
         for length in 0..body(1).len() - 1 {
-            assert_eq!(describe(&body(1)[..length], Control::Qdiscs), None);
+            assert_eq!(describe(&body(1)[..length], TcKind::Qdiscs), None);
         }
     }
 
@@ -170,7 +170,7 @@ mod tests {
     fn this_kernels_lists_are_understood() {
         assert!(policy_rules(Family::V4).unwrap() >= 3);
         for link in crate::links::list().unwrap() {
-            let qdiscs = controls(link.index, Control::Qdiscs).unwrap();
+            let qdiscs = tc_objects(link.index, TcKind::Qdiscs).unwrap();
             assert!(qdiscs.iter().all(|one| !one.kind.is_empty()), "{qdiscs:?}");
         }
         police_actions().unwrap();

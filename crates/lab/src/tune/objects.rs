@@ -4,9 +4,10 @@ use super::NEEDS_ROOT;
 use super::place::Place;
 use crate::facts::Root;
 use crate::fib::routes_in_fib;
+use mpps_linux::bpf::{LinkKind, attached};
 use mpps_linux::error::Error;
 use mpps_linux::links::Link;
-use mpps_linux::objects::{Control, Controlled, controls};
+use mpps_linux::objects::{TcKind, TcObject, tc_objects};
 use mpps_linux::routes::{Family, nexthops};
 use mpps_linux::{cpu, links, napi, netfilter, objects};
 use mpps_record::facts::Reading;
@@ -15,20 +16,22 @@ use std::collections::BTreeMap;
 
 /// There is no such object.
 const NONE: &str = "none";
+/// The catalogue has a name that nothing here reads.
+const NO_READER: &str = "mpps has no reader for it";
 /// A limit that no program set (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`), us.
 const NO_LIMIT: i32 = 2_000_000_000;
 
 /// Links and rules, read once, in the namespace of the thread that made this.
 #[derive(Debug)]
 pub(super) struct Objects {
-    links: Vec<Link>,
+    links: Reading<Vec<Link>>,
     rules: OnceCell<Reading<BTreeMap<String, u64>>>,
 }
 
 impl Objects {
     pub(super) fn read() -> Self {
         Self {
-            links: links::list().unwrap_or_default(),
+            links: known(links::list()),
             rules: OnceCell::new(),
         }
     }
@@ -39,13 +42,19 @@ impl Objects {
         let Some(interface) = &place.interface else {
             return self.of_namespace(group, name, root);
         };
-        let link = self.links.iter().find(|link| link.name == *interface);
+        let links = match self.links.get() {
+            Ok(links) => links,
+            Err(why) => return Reading::unreadable(why),
+        };
+        let Some(link) = links.iter().find(|link| link.name == *interface) else {
+            return Reading::unreadable("no such interface");
+        };
         let name = name.trim_start_matches("{if}/");
-        match (group, link) {
-            (_, None) => Reading::unreadable("no such interface"),
-            ("link", Some(link)) => self.of_link(link, name),
-            ("tc", Some(link)) => known(of_traffic_control(link, name)),
-            (_, Some(link)) => of_napi(link, name),
+        match group {
+            "link" => of_link(link, links, name),
+            "tc" => of_traffic_control(link, name),
+            "napi" => of_napi(link, name),
+            _ => Reading::unreadable(NO_READER),
         }
     }
 
@@ -56,28 +65,33 @@ impl Objects {
                 let counts = words.split('|').filter_map(|word| all.get(word));
                 number(counts.sum())
             }),
-            ("links", kind) => {
+            ("links", kind @ ("vlan" | "vrf")) => {
                 let of_kind = |link: &&Link| link.kind.as_deref() == Some(kind);
-                count(Ok(self.links.iter().filter(of_kind).count()))
+                let links = self.links.get();
+                let count = links.map(|links| links.iter().filter(of_kind).count());
+                count.map(|count| number(count as u64)).into()
             }
-            ("neighbours", _) => count(
-                links::neighbours().map(|all| all.iter().filter(|one| one.is_learned).count()),
-            ),
+            // The other neighbours are static, so a number alone would not tell which of both it counts.
+            ("neighbours", "learned") => known(links::neighbours()).map(|all| {
+                let learned = all.iter().filter(|one| one.is_learned).count();
+                format!("{} learned", number(learned as u64))
+            }),
             ("routes", "nexthops") => count(nexthops::list().map(|all| all.len())),
-            ("routes", family) => match routes_in_fib(family == "ipv6") {
+            ("routes", family @ ("ipv4" | "ipv6")) => match routes_in_fib(family == "ipv6") {
                 Some(routes) => Reading::Known(number(routes)),
                 None => Reading::unreadable("this kernel has none"),
             },
+            ("rules", "ipv4") => count(objects::policy_rules(Family::V4)),
             ("rules", "ipv6") => count(objects::policy_rules(Family::V6)),
-            ("rules", _) => count(objects::policy_rules(Family::V4)),
-            ("xfrm", _) => count(objects::ipsec_policies()),
-            ("tc", _) => count(objects::police_actions()),
-            ("sockets", _) => {
+            ("xfrm", "policies") => count(objects::ipsec_policies()),
+            ("tc", "police") => count(objects::police_actions()),
+            ("sockets", "packet") => {
                 let sockets = root.text("/proc/thread-self/net/packet");
                 // The first line is the table's head.
                 sockets.map(|text| number(text.lines().skip(1).count() as u64))
             }
-            _ => latency_limit(root),
+            ("cpu", "latency-limit") => latency_limit(root),
+            _ => Reading::unreadable(NO_READER),
         }
     }
 
@@ -91,25 +105,26 @@ impl Objects {
             if is_used("ip") || is_used("ip6") {
                 return Reading::unreadable("rules of iptables-legacy, which only it shows");
             }
-            known(netfilter::census())
+            known(netfilter::count_rules())
         };
         self.rules.get_or_init(read).clone()
     }
+}
 
-    fn of_link(&self, link: &Link, name: &str) -> Reading<String> {
-        let octets = match name {
-            "gso-max" => link.gso_max,
-            "gro-max" => link.gro_max,
-            "xdp" => return Reading::Known(link.xdp.to_owned()),
-            _ => {
-                let master = self.links.iter().find(|one| Some(one.index) == link.master);
-                let kind = master.map_or(Some(NONE), |one| one.kind.as_deref());
-                return Reading::Known(kind.unwrap_or("another").to_owned());
-            }
-        };
-        let known = octets.map(|octets| Reading::Known(octets.to_string()));
-        known.unwrap_or_else(|| Reading::unreadable("this kernel does not tell"))
-    }
+fn of_link(link: &Link, links: &[Link], name: &str) -> Reading<String> {
+    let octets = match name {
+        "gso-max" => link.gso_max,
+        "gro-max" => link.gro_max,
+        "xdp" => return Reading::Known(link.xdp.to_owned()),
+        "master" => {
+            let master = links.iter().find(|one| Some(one.index) == link.master);
+            let kind = master.map_or(Some(NONE), |one| one.kind.as_deref());
+            return Reading::Known(kind.unwrap_or("another").to_owned());
+        }
+        _ => return Reading::unreadable(NO_READER),
+    };
+    let known = octets.map(|octets| Reading::Known(octets.to_string()));
+    known.unwrap_or_else(|| Reading::unreadable("this kernel does not tell"))
 }
 
 fn known<T>(read: Result<T, Error>) -> Reading<T> {
@@ -138,53 +153,53 @@ fn joined(values: impl IntoIterator<Item = String>) -> String {
     all.join(" ")
 }
 
-fn of_traffic_control(link: &Link, name: &str) -> Result<String, Error> {
-    let list = |of| controls(link.index, of);
-    let count = |all: Vec<Controlled>| number(all.len() as u64);
-    Ok(match name {
-        // Queues of the hardware are classes too.
-        "classes" => {
-            let mut classes = list(Control::Classes)?;
+fn of_traffic_control(link: &Link, name: &str) -> Reading<String> {
+    let list = |of| tc_objects(link.index, of);
+    match name {
+        "classes" => known(list(TcKind::Classes)).map(|mut classes| {
+            // Queues of the hardware are classes too.
             classes.retain(|one| !one.kind.starts_with("mq"));
-            count(classes)
-        }
-        "filters" => count(list(Control::IngressFilters)?),
-        "bpf" => {
-            let mut filters = list(Control::IngressFilters)?;
-            filters.retain(|one| one.kind == "bpf");
-            count(filters)
-        }
-        "ingress" => {
-            let mut qdiscs = list(Control::Qdiscs)?.into_iter();
-            let found = qdiscs.find(|one| one.parent == Controlled::INGRESS);
+            number(classes.len() as u64)
+        }),
+        "filters" => known(ingress_filters(link, |_| true)),
+        "bpf" => known(ingress_filters(link, |one| one.kind == "bpf")),
+        "ingress" => known(list(TcKind::Qdiscs)).map(|qdiscs| {
+            let mut qdiscs = qdiscs.into_iter();
+            let found = qdiscs.find(|one| one.parent == TcObject::INGRESS);
             found.map_or_else(|| NONE.to_owned(), |one| one.kind)
-        }
+        }),
         // The root, and what is below it. The kernel does not list a root without a queue.
-        _ => {
-            let qdiscs = list(Control::Qdiscs)?.into_iter();
-            let below = qdiscs.filter(|one| one.parent != Controlled::INGRESS);
-            joined(
-                link.qdisc
-                    .clone()
-                    .into_iter()
-                    .chain(below.map(|one| one.kind)),
-            )
-        }
-    })
+        "root" => known(list(TcKind::Qdiscs)).map(|qdiscs| {
+            let below = qdiscs.into_iter();
+            let below = below.filter(|one| one.parent != TcObject::INGRESS);
+            let root = link.qdisc.clone().into_iter();
+            joined(root.chain(below.map(|one| one.kind)))
+        }),
+        _ => Reading::unreadable(NO_READER),
+    }
+}
+
+/// Filters before layer 3. Programs of tcx (Linux 6.6) do the work of filters, but traffic control does not list them.
+fn ingress_filters(link: &Link, is_counted: fn(&TcObject) -> bool) -> Result<String, Error> {
+    let filters = tc_objects(link.index, TcKind::IngressFilters)?;
+    let filters = filters.iter().filter(|one| is_counted(one)).count();
+    let programs = attached(link.index, LinkKind::TcxIngress)?.len();
+    Ok(number((filters + programs) as u64))
 }
 
 fn of_napi(link: &Link, name: &str) -> Reading<String> {
-    let value = |one: &napi::Napi| match name {
-        "cpus" => match one.thread {
+    let value: fn(&napi::Napi) -> Option<String> = match name {
+        "cpus" => |one| match one.thread {
             Some(thread) => Some(cpu::affinity(thread).ok()?.to_string()),
             None => Some("no thread".to_owned()),
         },
-        "threaded" => match one.threaded? {
+        "threaded" => |one| match one.threaded? {
             0 => Some("off".to_owned()),
             1 => Some("on".to_owned()),
             _ => Some("busy-poll".to_owned()),
         },
-        _ => Some(one.suspend_timeout_ns?.to_string()),
+        "suspend-timeout" => |one| Some(one.suspend_timeout_ns?.to_string()),
+        _ => return Reading::unreadable(NO_READER),
     };
     known(napi::list(&link.name)).and_then(|all| {
         let values: Option<Vec<String>> = all.iter().map(value).collect();
@@ -214,6 +229,37 @@ fn latency_limit(root: &Root) -> Reading<String> {
 mod tests {
     use super::*;
     use crate::facts::tests::planted::Planted;
+    use mpps_method::tune::{CATALOGUE, Kind};
+
+    /// The catalogue's own check knows names, this test knows that each has a reader.
+    #[test]
+    fn each_object_of_the_catalogue_has_a_reader() {
+        let (objects, planted) = (Objects::read(), Planted::new("readers", &[]));
+        let value = |text: &str| {
+            let place = Place {
+                kind: Kind::Object,
+                template: 0,
+                interface: text.contains("{if}").then(|| "lo".to_owned()),
+                text: text.to_owned(),
+            };
+            objects.value(&place, &planted.root())
+        };
+        let places = CATALOGUE.iter().flat_map(|row| &row.places);
+        let places = places.filter(|place| place.kind == Kind::Object);
+        assert!(places.clone().count() > 40);
+        for place in places {
+            let value = value(place.text);
+            assert!(value.why() != Some(NO_READER), "{}", place.text);
+        }
+        for text in ["cpu/{if}/x", "link/{if}/x", "links/x", "napi/{if}/x"] {
+            assert_eq!(value(text), Reading::unreadable(NO_READER), "{text}");
+        }
+        for text in ["neighbours/x", "routes/x", "rules/x", "tc/x", "tc/{if}/x"] {
+            assert_eq!(value(text), Reading::unreadable(NO_READER), "{text}");
+        }
+        let learned = value("neighbours/learned");
+        assert!(learned.text().ends_with(" learned"), "{learned:?}");
+    }
 
     #[test]
     fn a_demanded_latency_is_a_number_of_its_own() {
