@@ -146,7 +146,7 @@ fn wrong_blocks_are_refused() {
         (
             PLACES,
             "kind = \"object\"\nwhere = \"nft/log|lgo\"",
-            "a place that is none of its kind: nft/log|lgo",
+            "a place that is none of its kind: nft/log|lgo (known names: OBJECTS and RULES",
         ),
         (
             PLACES,
@@ -156,12 +156,12 @@ fn wrong_blocks_are_refused() {
         (
             PLACES,
             "kind = \"command\"\nwhere = \"ip route show\"",
-            "says not why it is not read",
+            "is a command without `unread`: say why",
         ),
         (
             "risk = \"Low.\"",
             "risk = \"Low.\"\nunread = \"Nobody knows it.\"",
-            "does without being a command",
+            "has `unread`, but is no command",
         ),
         (
             "kind = \"sysctl\"",
@@ -372,8 +372,8 @@ fn the_document_counts_what_is_read() {
     };
     let (all, unread) = (CATALOGUE.len(), of_kind(Kind::Command));
     let counts = format!(
-        "The catalogue has {all} settings. mpps reads {} of them: {} are objects that it counts, \
-         and nobody writes. The other {unread} are shown by a command;",
+        "The catalogue has {all} settings, and mpps reads {} of them. {} of these are objects of the \
+         kernel, which `apply` never changes. A command shows the other {unread};",
         all - unread,
         of_kind(Kind::Object)
     );

@@ -127,8 +127,13 @@ fn check(row: &Row, ids: &BTreeSet<&str>) -> Result<(), String> {
     if row.router.words.is_none() && row.endpoint.words.is_none() {
         return Err("has no advice for any profile".to_owned());
     }
-    if row.unread.is_empty() == (row.kind == Kind::Command) {
-        return Err("says not why it is not read, or does without being a command".to_owned());
+    match (row.kind, row.unread) {
+        (Kind::Command, "") => {
+            let why = "is a command without `unread`: say why mpps does not read it";
+            return Err(why.to_owned());
+        }
+        (Kind::Command, _) | (_, "") => {}
+        _ => return Err("has `unread`, but is no command".to_owned()),
     }
     if row.firmware.is_empty() != row.firmware_set.is_empty() {
         return Err("has one of firmware and firmware_set".to_owned());
@@ -245,7 +250,13 @@ fn check_place(&Template { kind, text }: &Template) -> Result<(), String> {
         Kind::Command => true,
     };
     if !fits {
-        return Err(format!("has a place that is none of its kind: {text}"));
+        let known = match kind {
+            Kind::Object => " (known names: OBJECTS and RULES in tests/check.rs)",
+            _ => "",
+        };
+        return Err(format!(
+            "has a place that is none of its kind: {text}{known}"
+        ));
     }
     let open = text.split('{').skip(1).map(|rest| rest.split('}').next());
     for name in open {
