@@ -24,8 +24,9 @@ pub use guard::{confirm, guard, revert};
 pub use layout::{Layout, ROWS as LAYOUT_ROWS};
 pub use machine::Machine;
 pub use mpps_linux::setting::{Kind as Reached, Setting};
+pub use network_manager::KEYFILE_END;
 pub use place::{Place, places};
-pub use plan::{Choice, LeftOut, PROFILE, Plan, Planned};
+pub use plan::{AtBoot, Choice, LeftOut, Plan, Planned};
 pub use undo::{Change, Held, is_journal, journal_of, shown};
 
 use crate::facts::{self, Root};

@@ -2,9 +2,10 @@
 
 use super::boot_files::options;
 use super::link_files::{LinkFiles, feature};
-use super::plan::PROFILE;
 use crate::facts::Root;
 
+/// End of the names of its profiles (keyfiles), which set an interface whenever it comes up.
+pub const KEYFILE_END: &str = ".nmconnection";
 /// There as soon as it was started.
 const RUNS: &str = "/run/NetworkManager";
 /// Folders of profiles, the strongest last.
@@ -47,8 +48,10 @@ impl Profiles {
         for folder in FOLDERS {
             let folder = format!("{folder}/NetworkManager/system-connections");
             let names = root.names(&folder);
+            let hides = |why: &str| !why.ends_with("not there");
+            all.are_hidden |= names.why().is_some_and(hides);
             let mut names = names.known().cloned().unwrap_or_default();
-            names.retain(|name| name.ends_with(PROFILE));
+            names.retain(|name| name.ends_with(KEYFILE_END));
             for file in names.iter().map(|name| format!("{folder}/{name}")) {
                 let text = root.text(&file);
                 all.are_hidden |= text.known().is_none();
@@ -259,6 +262,17 @@ mod tests {
         let mut links = LinkFiles::default();
         Profiles::read(&without.root(), &mut links);
         assert_eq!(value(&links, "lan", "features/tx-tcp-segmentation"), None);
+    }
+
+    /// A file where the folder should be cannot be listed, whoever asks.
+    #[test]
+    fn a_folder_that_cannot_be_read_hides_profiles() {
+        let folder = "/run/NetworkManager/system-connections";
+        let planted = planted("hidden");
+        let are_hidden = || Profiles::read(&planted.root(), &mut LinkFiles::default()).are_hidden;
+        assert!(!are_hidden());
+        planted.put(folder, b"");
+        assert!(are_hidden());
     }
 
     #[test]

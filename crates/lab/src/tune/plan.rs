@@ -1,12 +1,10 @@
 //! Which settings a profile changes here, and which stay although other values are advised.
 
+use super::network_manager::KEYFILE_END;
 use super::undo::shown;
 use super::{Place, Seen, Standing, State};
 use mpps_linux::setting::{self, Setting};
 use mpps_method::tune::{Kind, Profile, Row, Scope};
-
-/// End of the names of NetworkManager's profiles, which set an interface whenever it comes up.
-pub const PROFILE: &str = ".nmconnection";
 
 /// Which rows are wanted.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +41,19 @@ pub struct LeftOut {
     pub why: String,
 }
 
+/// A setting that another file sets to something else at boot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AtBoot {
+    /// Row of the catalogue.
+    pub id: &'static str,
+    /// Which of its places.
+    pub place: String,
+    /// The other file.
+    pub file: String,
+    /// What it sets.
+    pub value: String,
+}
+
 /// What there is to change, in the order of the catalogue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
@@ -53,7 +64,7 @@ pub struct Plan {
     /// What stays.
     pub left_out: Vec<LeftOut>,
     /// Settings among both that another file sets to something else at boot.
-    pub at_boot: Vec<LeftOut>,
+    pub at_boot: Vec<AtBoot>,
 }
 
 impl Plan {
@@ -86,16 +97,14 @@ impl Plan {
                     value: value.to_owned(),
                 };
                 // What other files of links set, our service sets again later.
-                let comes_later = |of: &&Setting| {
-                    let file = seen.at_boot.as_ref().map_or("", |(file, _)| file.as_str());
-                    of.kind == setting::Kind::Sysctl || file.ends_with(PROFILE)
-                };
-                let later = setting.as_ref().filter(comes_later);
-                if let (Some(setting), Some((file, value))) = (later, &seen.at_boot) {
-                    plan.at_boot.push(LeftOut {
+                if let (Some(setting), Some((file, value))) = (&setting, &seen.at_boot)
+                    && (setting.kind == setting::Kind::Sysctl || file.ends_with(KEYFILE_END))
+                {
+                    plan.at_boot.push(AtBoot {
                         id: one.row.id,
                         place: shown(setting),
-                        why: format!("{file} sets {value}"),
+                        file: file.clone(),
+                        value: value.clone(),
                     });
                 }
                 match (setting, is_met) {

@@ -338,12 +338,9 @@ fn a_plan_leaves_out_what_disrupts() {
     let at_boot: Vec<_> = default
         .at_boot
         .iter()
-        .map(|one| (one.place.as_str(), one.why.as_str()))
+        .map(|one| (one.place.as_str(), one.file.as_str(), one.value.as_str()))
         .collect();
-    assert_eq!(
-        at_boot,
-        [("net.ipv4.ip_forward", "/etc/sysctl.d/99-x.conf sets 0")]
-    );
+    assert_eq!(at_boot, [("net.ipv4.ip_forward", files, "0")]);
 }
 
 /// Files of links are read when a link comes: our service writes after them.

@@ -5,7 +5,7 @@ use crate::terminal::columns;
 use crate::terminal::document::document;
 use mpps_lab::journal::Reverted;
 use mpps_lab::tune::persist::File;
-use mpps_lab::tune::{Applied, LeftOut, PROFILE, Plan, Planned, shown};
+use mpps_lab::tune::{Applied, AtBoot, KEYFILE_END, LeftOut, Plan, Planned, shown};
 use mpps_report::number::plural;
 use serde_json::json;
 use std::fmt::Write;
@@ -21,17 +21,17 @@ pub fn settings_planned(plan: &Plan, netns: Option<&str>) -> String {
 
 /// What NetworkManager sets otherwise whenever an interface comes up, at boot and later.
 fn by_manager(plan: &Plan) -> String {
-    let some = plan
-        .at_boot
-        .iter()
-        .filter(|one| file_of(one).ends_with(PROFILE));
+    let is_profile = |one: &&AtBoot| one.file.ends_with(KEYFILE_END);
     let title = "\nNetworkManager sets something else when the interface comes up";
-    stay(title, &some.cloned().collect::<Vec<_>>())
+    set_otherwise(title, plan.at_boot.iter().filter(is_profile))
 }
 
-fn file_of(one: &LeftOut) -> &str {
-    let file = one.why.rsplit_once(" sets ");
-    file.map_or("", |(file, _)| file)
+fn set_otherwise<'a>(title: &str, some: impl Iterator<Item = &'a AtBoot>) -> String {
+    let row = |one: &AtBoot| {
+        let what = format!("{} sets {}", one.file, one.value);
+        [format!("  {}", one.id), one.place.clone(), what]
+    };
+    part(title, &some.map(row).collect::<Vec<_>>())
 }
 
 /// Files that would keep settings across boots.
@@ -45,13 +45,13 @@ pub fn files_planned(plan: &Plan, files: &[File]) -> String {
 
 fn at_boot(plan: &Plan, files: &[File]) -> String {
     // Files before ours in the order of their names have no last word, and tuned leaves that to sysctl.d.
-    let comes_later = |one: &&LeftOut| {
-        let name = file_of(one).rsplit('/').next().unwrap_or_default();
-        let is_other = !name.ends_with(PROFILE) && name != "tuned.conf";
+    let comes_later = |one: &&AtBoot| {
+        let name = one.file.rsplit('/').next().unwrap_or_default();
+        let is_other = !name.ends_with(KEYFILE_END) && name != "tuned.conf";
         !files.is_empty() && name > "90-mpps.conf" && is_other
     };
-    let some: Vec<LeftOut> = plan.at_boot.iter().filter(comes_later).cloned().collect();
-    stay("\nSet to something else by another file at boot", &some)
+    let title = "\nSet to something else by another file at boot";
+    set_otherwise(title, plan.at_boot.iter().filter(comes_later))
 }
 
 /// The changes made, those refused, and what stays.
@@ -83,12 +83,15 @@ pub fn settings_applied(plan: &Plan, applied: &Applied) -> String {
 }
 
 fn stay(title: &str, some: &[LeftOut]) -> String {
-    if some.is_empty() {
-        return String::new();
-    }
     let row = |one: &LeftOut| [format!("  {}", one.id), one.place.clone(), one.why.clone()];
-    let table = columns(some.iter().map(row), &[0, 1, 2]);
-    format!("{title} ({})\n{table}", some.len())
+    part(title, &some.iter().map(row).collect::<Vec<_>>())
+}
+
+fn part(title: &str, rows: &[[String; 3]]) -> String {
+    match rows.len() {
+        0 => String::new(),
+        count => format!("{title} ({count})\n{}", columns(rows, &[0, 1, 2])),
+    }
 }
 
 /// What was put back, and what was not because somebody else changed it.
