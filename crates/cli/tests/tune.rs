@@ -104,6 +104,8 @@ fn show_reads_what_the_machine_has() {
     let mtu = std::fs::read_to_string("/sys/class/net/lo/mtu").expect("a file");
     assert_eq!(setting("mtu")["places"][0]["now"], mtu.trim());
     assert_eq!(setting("multipath_routes")["state"], "not_read");
+    let neighbours = setting("static_neigh")["places"][0]["now"].as_str();
+    assert!(neighbours.is_some_and(|now| now.ends_with(" learned")));
     assert_eq!(setting("i40e_atr")["why"], "no interface of driver i40e");
 
     let words = ended(&["show", "--interface", "lo"]).stdout;

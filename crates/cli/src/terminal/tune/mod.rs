@@ -24,14 +24,16 @@ pub use {
 
 use super::columns;
 use super::document::document;
-use mpps_method::tune::{GROUPS, Row, is_set_by_bed};
+use mpps_method::tune::{GROUPS, Kind, Row, is_set_by_bed};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
-/// Each line of a block with the word it is shown by, in this order. Advice, places and beds are put into words.
-const SHOWN: [(&str, &str); 18] = [
+/// Each line of a block with the word it is shown by, in this order. Advice, places and beds are put into words. `object`
+/// is no line.
+const SHOWN: [(&str, &str); 19] = [
     ("what", "what"),
     ("where", "where"),
+    ("object", "shown by"),
     ("unread", "not read"),
     ("scope", "scope"),
     ("default", "default"),
@@ -48,6 +50,32 @@ const SHOWN: [(&str, &str); 18] = [
     ("interacts", "interacts"),
     ("wrong", "looks wrong"),
     ("source", "source"),
+];
+
+/// tc(8) does not show the programs of tcx.
+const TC_FILTERS: &str = "tc filter show dev {if} ingress; bpftool net show dev {if}";
+/// Beginnings of objects' names, and the command that shows such objects; the first that fits.
+const COMMANDS: [(&str, &str); 20] = [
+    ("cpu/", "od -An -td4 /dev/cpu_dma_latency"),
+    ("link/", "ip -details link show {if}"),
+    ("links/vlan", "ip -details link show type vlan"),
+    ("links/vrf", "ip vrf show"),
+    ("napi/{if}/cpus", "ps -eLo pid,psr,comm"),
+    ("napi/", "ynl --family netdev --dump napi-get"),
+    ("neighbours/", "ip neighbour show"),
+    ("nft/", "nft list ruleset"),
+    ("routes/ipv4", "ip route show table all"),
+    ("routes/ipv6", "ip -6 route show table all"),
+    ("routes/nexthops", "ip nexthop show"),
+    ("rules/ipv4", "ip rule show"),
+    ("rules/ipv6", "ip -6 rule show"),
+    ("sockets/", "cat /proc/net/packet"),
+    ("tc/police", "tc actions list action police"),
+    ("tc/{if}/bpf", TC_FILTERS),
+    ("tc/{if}/classes", "tc class show dev {if}"),
+    ("tc/{if}/filters", TC_FILTERS),
+    ("tc/{if}/", "tc qdisc show dev {if}"),
+    ("xfrm/", "ip xfrm policy"),
 ];
 
 /// A line a setting, by groups.
@@ -82,6 +110,7 @@ pub fn setting(row: &Row) -> String {
         let text = match key {
             "where" => format!("{} {}", line("kind"), line(key)),
             "router" | "endpoint" => with_value(line(key), line(&format!("{key}_set"))),
+            "object" => shown_by(row),
             "firmware" if !row.firmware.is_empty() => in_firmware(row),
             "bed" => on_a_bed(row),
             _ => line(key).to_owned(),
@@ -91,6 +120,22 @@ pub fn setting(row: &Row) -> String {
         }
     }
     format!("{}: {}\n{}", row.id, row.name, columns(&cells, &[0, 1]))
+}
+
+/// The commands that show the objects of a setting; empty for settings of other kinds.
+fn shown_by(row: &Row) -> String {
+    let mut commands = Vec::new();
+    let objects = row.places.iter().filter(|one| one.kind == Kind::Object);
+    for place in objects {
+        let found = COMMANDS
+            .iter()
+            .find(|(begin, _)| place.text.starts_with(begin));
+        let command = found.map_or("", |(_, command)| command);
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    commands.join("; ")
 }
 
 fn with_value(words: &str, value: &str) -> String {

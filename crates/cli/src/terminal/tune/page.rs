@@ -1,7 +1,7 @@
 //! The advice for this machine as a page in Markdown.
 
-use super::in_firmware;
 use super::standing::{LOW, interfaces, machine, now, shown, whom};
+use super::{in_firmware, shown_by};
 use crate::terminal::wrap::wrap;
 use mpps_lab::tune::{Seen, Standing, State, Survey};
 use mpps_method::tune::{Kind, Profile, Scope};
@@ -122,6 +122,10 @@ fn items(text: &mut String, some: &[&Standing], profile: Profile, measured: &[Ef
             here(one)
         );
         let _ = writeln!(text, "  - {} ({}). {}", row.name, places(one), row.what);
+        let commands = shown_by(row);
+        if !commands.is_empty() {
+            let _ = writeln!(text, "  - Shown by: `{commands}`");
+        }
         for change in changes(one) {
             let _ = writeln!(text, "  - Change: {change}");
         }

@@ -44,6 +44,21 @@ fn all_of_a_setting_is_shown() {
     assert!(setting(row("tcp_sack")).contains("no advice"));
 }
 
+/// What mpps counts is only a number: a user wants to see the objects themselves.
+#[test]
+fn each_object_has_a_command() {
+    for row in CATALOGUE.iter() {
+        let has_command = setting(row).contains("\n  shown by ");
+        let is_object = row.places[0].kind == Kind::Object;
+        assert_eq!(has_command, is_object, "{}", setting(row));
+        assert!(!shown_by(row).starts_with("; ") && !shown_by(row).ends_with("; "));
+    }
+    let rules = "ip rule show; ip -6 rule show";
+    assert_eq!(shown_by(row("policy_rules")), rules);
+    let log = setting(row("rule_log"));
+    assert!(log.contains(" nft list ruleset\n"), "{log}");
+}
+
 #[test]
 fn json_has_every_line_of_a_block() {
     let json: Value = serde_json::from_str(&settings_json(&[row("ring_rx")])).expect("JSON");
