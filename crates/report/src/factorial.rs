@@ -28,6 +28,8 @@ pub struct Contrast<'a> {
     pub rate_change: Interval<f64>,
     /// Rounds behind it.
     pub rounds: usize,
+    /// Whether most rounds met different states of the machine. All count then, and decide nothing.
+    pub is_restless: bool,
     /// What was found.
     pub finding: Finding,
 }
@@ -126,8 +128,13 @@ impl Contrast<'_> {
         let percent = |share: f64| (share * 1e3).round() / 10.0 + 0.0;
         let [low, median, high] = [low, median, high].map(percent);
         let number = format!(
-            "{median:+.1} % frames/s ({low:+.1} to {high:+.1} %, {} rounds)",
-            self.rounds
+            "{median:+.1} % frames/s ({low:+.1} to {high:+.1} %, {} rounds{})",
+            self.rounds,
+            if self.is_restless {
+                ", most in changing states of the machine"
+            } else {
+                ""
+            }
         );
         let others = match self.is_mean {
             true => " over all levels of the others",
@@ -180,6 +187,8 @@ struct Rounds {
     idle: usize,
     /// Rounds left out because the machine changed its state in them.
     moved: usize,
+    /// Whether these are most, so that all count.
+    is_restless: bool,
 }
 
 impl Rounds {
@@ -195,7 +204,8 @@ impl Rounds {
             state::check("rate", states).is_ok()
         };
         // By the rule of pairs: where more than half have moved, variants move alike, and all count.
-        if 2 * all.iter().filter(|round| is_steady(round)).count() >= count {
+        let is_restless = 2 * all.iter().filter(|round| is_steady(round)).count() < count;
+        if !is_restless {
             all.retain(is_steady);
         }
         let rates: Vec<Vec<Option<f64>>> = all.iter().map(|round| log_rates(round)).collect();
@@ -206,6 +216,7 @@ impl Rounds {
         Self {
             idle: idle.count(),
             moved: count - all.len(),
+            is_restless,
             rates,
         }
     }
@@ -269,7 +280,9 @@ fn contrast<'a>(
         is_mean: chosen.contains(&0),
         rate_change,
         rounds: all.len(),
+        is_restless: rounds.is_restless,
         finding: match rate_change {
+            _ if rounds.is_restless => Finding::NotDecided,
             Interval { low, high, .. } if low > alike || high < -alike => Finding::Different,
             Interval { low, high, .. } if low >= -within && high <= within => Finding::NoDifference,
             _ => Finding::NotDecided,
@@ -279,7 +292,9 @@ fn contrast<'a>(
 
 /// Why there is no interval of so many rounds, where it needs so many.
 fn lacking(rounds: &Rounds, (found, needs): (usize, usize)) -> String {
-    let Rounds { rates, idle, moved } = rounds;
+    let Rounds {
+        rates, idle, moved, ..
+    } = rounds;
     let (all, disturbed) = (
         rates.len() + moved,
         rates.len().saturating_sub(found + idle),

@@ -190,7 +190,6 @@ impl Explainer<'_> {
         let mut lower = Vec::new();
         let mut saturated = self.saturate(turns, (&mut stacks, &mut lower), line, trials)?;
         let around = self.tester.surroundings();
-        saturated.egress = around.egress.as_ref().map(|(_, what)| what.clone());
         let limited_by = limit::limited_by(&saturated, &self.tester);
         let is_cpu = limit::is_cpu(limited_by, &saturated);
         line.limited_by = Some(limited_by.into());

@@ -139,8 +139,23 @@ fn link(watched: &Watched) -> Option<String> {
         })
     };
     let queue = || {
-        let (drop, frames) = dropped_for(watched, |reason| reason.starts_with(QDISC))?;
-        let link = drop.link.as_deref()?;
+        let of = |link: &str| {
+            let is_there = |drop: &&WatchedDrop| {
+                drop.link.as_deref() == Some(link) && drop.reason.starts_with(QDISC)
+            };
+            watched
+                .drops
+                .iter()
+                .filter(is_there)
+                .map(|drop| drop.frames)
+                .sum()
+        };
+        let links = watched.drops.iter().filter_map(|drop| drop.link.as_deref());
+        let each = links.map(|link| -> (&str, u64) { (link, of(link)) });
+        let (link, frames) = each.max_by_key(|(_, frames)| *frames)?;
+        if !is_much(frames, watched.rx_frames) {
+            return None;
+        }
         Some(format!(
             "The link {link}, or the queueing discipline before it, is the limit: {frames} packets were dropped there"
         ))
@@ -149,20 +164,11 @@ fn link(watched: &Watched) -> Option<String> {
 }
 
 fn no_memory(watched: &Watched) -> Option<String> {
-    let (_, frames) = dropped_for(watched, |reason| reason == NO_MEMORY)?;
-    Some(format!(
-        "Memory is short: {frames} packets were dropped for {NO_MEMORY}"
-    ))
-}
-
-/// Packets that were dropped for such reasons, with the most frequent drop among them, where they are many.
-fn dropped_for(watched: &Watched, is_reason: fn(&str) -> bool) -> Option<(&WatchedDrop, u64)> {
-    let drops = || watched.drops.iter().filter(|drop| is_reason(&drop.reason));
-    let frames = drops().map(|drop| drop.frames).sum();
-    let most = drops()
-        .next()
-        .filter(|_| is_much(frames, watched.rx_frames));
-    most.map(|drop| (drop, frames))
+    let drops = watched.drops.iter();
+    let short = drops.filter(|drop| drop.reason == NO_MEMORY);
+    let frames = short.map(|drop| drop.frames).sum();
+    is_much(frames, watched.rx_frames)
+        .then(|| format!("Memory is short: {frames} packets were dropped for {NO_MEMORY}"))
 }
 
 fn overflowed(watched: &Watched) -> Option<String> {

@@ -3,13 +3,14 @@
 use super::boot_files::options;
 use super::link_files::{LinkFiles, feature};
 use crate::facts::Root;
+use std::collections::BTreeSet;
 
 /// End of the names of its profiles (keyfiles), which set an interface whenever it comes up.
 pub const KEYFILE_END: &str = ".nmconnection";
 /// There as soon as it was started.
 const RUNS: &str = "/run/NetworkManager";
-/// Folders of profiles, the strongest last.
-const FOLDERS: [&str; 3] = ["/usr/lib", "/run", "/etc"];
+/// Folders of profiles, the strongest first: of two with one UUID the first counts.
+const FOLDERS: [&str; 3] = ["/run", "/etc", "/usr/lib"];
 /// Beginnings of the names in the section `ethtool`, and of the settings' names.
 const ETHTOOL: [(&str, &str); 5] = [
     ("feature-", "features/"),
@@ -45,6 +46,7 @@ impl Profiles {
         let names = root.names("/sys/class/net");
         let names = names.known().into_iter().flatten();
         let devices: Vec<Device> = names.map(|name| Device::read(root, name)).collect();
+        let mut seen = BTreeSet::new();
         for folder in FOLDERS {
             let folder = format!("{folder}/NetworkManager/system-connections");
             let names = root.names(&folder);
@@ -56,6 +58,10 @@ impl Profiles {
                 let text = root.text(&file);
                 all.are_hidden |= text.known().is_none();
                 let profile: Vec<_> = options(text.known().map_or("", String::as_str)).collect();
+                if of_connection(&profile, "uuid").is_some_and(|uuid| !seen.insert(uuid.to_owned()))
+                {
+                    continue;
+                }
                 for device in devices.iter().filter(|device| device.has(&profile)) {
                     all.add(&device.name, &profile, &file, links);
                 }
@@ -133,12 +139,7 @@ impl Device {
 
     /// Whether it has this profile, or gets it because of its name.
     fn has(&self, profile: &[(&str, &str, &str)]) -> bool {
-        let option = |wanted: &str| {
-            let of = |&&(section, key, _): &&(&str, &str, &str)| {
-                (section, key) == ("connection", wanted)
-            };
-            profile.iter().rfind(of).map(|(_, _, value)| *value)
-        };
+        let option = |wanted: &str| of_connection(profile, wanted);
         match &self.uuid {
             Some(uuid) => self.is_managed && option("uuid") == Some(uuid.as_str()),
             None => {
@@ -147,6 +148,12 @@ impl Device {
             }
         }
     }
+}
+
+/// The last value of this key of a profile's section `connection`.
+fn of_connection<'p>(profile: &[(&str, &str, &'p str)], wanted: &str) -> Option<&'p str> {
+    let of = |&&(section, key, _): &&(&str, &str, &str)| (section, key) == ("connection", wanted);
+    profile.iter().rfind(of).map(|(_, _, value)| *value)
 }
 
 fn is_off(value: &str) -> bool {
@@ -218,6 +225,14 @@ mod tests {
         let of_lan = value(&links, "lan", "features/tx-tcp-segmentation");
         assert_eq!(of_lan, Some(("on".to_owned(), USR.to_owned())));
         assert_eq!(value(&links, "lan", "class/net/*/mtu"), None);
+        // A profile that is in force until the next boot hides the one that it was made from.
+        let changed = ETC.replace("/etc/", "/run/");
+        planted.put(&changed, b"[connection]\nuuid=11\n[ethernet]\nmtu=1400\n");
+        let mut of_run = LinkFiles::default();
+        assert_eq!(Profiles::read(&planted.root(), &mut of_run).sysctls, []);
+        let mtu = value(&of_run, "wan", "class/net/*/mtu");
+        assert_eq!(mtu, Some(("1400".to_owned(), changed)));
+        assert_eq!(value(&of_run, "wan", "rings/rx"), None);
         let told = |name: &str, value: &str| (name.to_owned(), value.to_owned(), ETC.to_owned());
         let sysctls = [
             told("net/ipv4/conf/wan/forwarding", "0"),

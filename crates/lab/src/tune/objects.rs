@@ -153,12 +153,16 @@ fn joined(values: impl IntoIterator<Item = String>) -> String {
     all.join(" ")
 }
 
+/// Queueing disciplines that list their flows as classes.
+const FLOWS: [&str; 4] = ["fq_codel", "sfq", "cake", "fq_pie"];
+
 fn of_traffic_control(link: &Link, name: &str) -> Reading<String> {
     let list = |of| tc_objects(link.index, of);
     match name {
         "classes" => known(list(TcKind::Classes)).map(|mut classes| {
-            // Queues of the hardware are classes too.
-            classes.retain(|one| !one.kind.starts_with("mq"));
+            // Queues of the hardware are classes too, and so are flows that some disciplines sort.
+            let is_own = |kind: &str| kind.starts_with("mq") || FLOWS.contains(&kind);
+            classes.retain(|one| !is_own(&one.kind));
             number(classes.len() as u64)
         }),
         "filters" => known(ingress_filters(link, |_| true)),

@@ -150,9 +150,16 @@ fn a_round_in_two_states_does_not_count() {
     let found = |of_moved: usize| of_first(&moved(20, of_moved)).expect("enough rounds");
     let steady = found(9);
     assert!(steady.low > -1e-9 && steady.high < 1e-9, "{steady:?}");
-    // Where most have moved, all count.
+    // Where most have moved, all count, and decide nothing.
     let all = found(11);
     assert!(all.median < -0.4, "{all:?}");
+    for told in sentences(&moved(20, 11)) {
+        assert!(
+            told.contains(" rounds, most in changing states of the machine)"),
+            "{told}"
+        );
+        assert!(told.ends_with("not decided"), "{told}");
+    }
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn limited(found: &Saturated, cpu_shared: bool) -> LimitedBy {
     };
     match overload_limit(cpu_shared, &overload, None) {
         // Of the lower overload a policer drops a tenth, and its CPU has time left.
-        Some(LimitedBy::Disturbed) if found.loses_inside || held(found).is_some() => LimitedBy::Dut,
+        Some(LimitedBy::Disturbed) if found.loses_inside => LimitedBy::Dut,
         // Too few windows tell the rate, but nobody held frames back.
         None if !found.overloaded && found.lost_share <= 1.0 - OVERLOADED => LimitedBy::Tester,
         limit => limit.unwrap_or(LimitedBy::Disturbed),
@@ -70,7 +70,6 @@ pub(super) fn in_words(
     let who = match limited_by {
         LimitedBy::Dut => evidence
             .and_then(|evidence| own_drops(load, evidence).or_else(|| one_of_several(evidence)))
-            .or_else(|| held(found))
             .unwrap_or_else(|| the_router(found, evidence)),
         LimitedBy::Tester => {
             "The tester is the limit: the router forwarded all that was sent".to_owned()
@@ -113,19 +112,6 @@ fn the_router(found: &Saturated, evidence: Option<&Evidence>) -> String {
             false => "",
         }
     )
-}
-
-/// A queue at the egress, behind a CPU with time left, that gave frames away only after the end of their trials.
-fn held(found: &Saturated) -> Option<String> {
-    let (busy, frames) = (found.load.busy_share, found.held);
-    let what = found.egress.as_ref();
-    what.filter(|_| frames > 0 && busy < BUSY).map(|what| {
-        format!(
-            "The outgoing port, with {what}, is the limit: it held {frames} frames past the end of their trials while the \
-             router's CPU was {:.0} % busy",
-            100.0 * busy
-        )
-    })
 }
 
 /// Drops of the router itself.
@@ -473,26 +459,6 @@ mod tests {
             told.starts_with("The machine's memory is the limit. "),
             "{told}"
         );
-    }
-
-    #[test]
-    fn frames_held_behind_an_idle_cpu_are_told() {
-        let mut found = Saturated {
-            held: 70,
-            egress: Some("the queueing discipline tbf".to_owned()),
-            ..saturated(0.4, 0.0)
-        };
-        let none = with_drops(0, 0, 0, "QDISC_DROP");
-        assert_eq!(
-            told(&found, &none, LimitedBy::Dut),
-            "The outgoing port, with the queueing discipline tbf, is the limit: it held 70 frames past the end of their \
-             trials while the router's CPU was 40 % busy"
-        );
-        // The ring of a CPU that is full, or that paused, holds frames too.
-        found.load.busy_share = 0.99;
-        assert_eq!(held(&found), None);
-        (found.load.busy_share, found.egress) = (0.4, None);
-        assert_eq!(held(&found), None);
     }
 
     #[test]

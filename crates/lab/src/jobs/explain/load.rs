@@ -33,10 +33,6 @@ pub(super) struct Saturated {
     pub lost_share: f64,
     /// Most lost frames were lost behind the ring.
     pub loses_inside: bool,
-    /// Frames that were held past the end of their trials, where they are many.
-    pub held: u64,
-    /// What stands at the egress of the outgoing port.
-    pub egress: Option<String>,
     /// The CPU that did most of the router's work.
     pub busiest: Option<usize>,
     /// One of the router's CPUs stood still for a while.
@@ -63,8 +59,6 @@ impl Saturated {
             lost_inside_share: inside / sum(|ledger| ledger.nic_accepted).max(1.0),
             lost_share: (inside + ring) / (sum(|ledger| ledger.nic_accepted) + ring).max(1.0),
             loses_inside: is_overload && inside > ring,
-            held: sampled.iter().map(held).sum(),
-            egress: None,
             busiest: busiest(sampled),
             paused: sampled.iter().any(is_paused),
             load,
@@ -86,11 +80,6 @@ fn busiest(sampled: &[Profiled]) -> Option<usize> {
     }
     let most = busy_ns.into_iter().max_by_key(|(_, ns)| *ns);
     most.map(|(cpu, _)| cpu)
-}
-
-fn held(profiled: &Profiled) -> u64 {
-    let trial = &profiled.judged.trial;
-    trial.counts().late - trial.counted().late
 }
 
 /// Whether one of the router's CPUs stood still.
