@@ -67,7 +67,7 @@ impl CellBed {
         Ok(())
     }
 
-    /// What of its traffic the bed's share depends on.
+    /// What of its traffic and receiver the bed's share depends on.
     fn sends(&self) -> String {
         let Traffic {
             flows,
@@ -82,8 +82,13 @@ impl CellBed {
             "one way"
         };
         let routes = self.routes.as_ref().map_or("", |_| " through a table");
+        let receiver = match self.receiver {
+            Some(ReceiverPlace::Exit) => " to the exit",
+            Some(ReceiverPlace::Port) => " to the port",
+            None => "",
+        };
         format!(
-            "{} of {family} {ways}{routes}",
+            "{} of {family} {ways}{routes}{receiver}",
             plural(flows as usize, "flow")
         )
     }

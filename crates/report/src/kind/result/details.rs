@@ -43,9 +43,14 @@ fn bed(rows: &[Row<'_>]) -> Option<String> {
     let costs = rows.iter().filter(|row| row.overload.cost.is_some());
     let program = costs.clone().filter_map(|row| row.overload.exit_program_ns);
     let program = from_to(program).map(|ns| format!(" (receiver's program: {ns} ns)"));
-    let receiver = match costs.clone().next()?.receiver {
-        Some(ReceiverPlace::Port) => "cable".to_owned(),
-        _ => format!("exit{}", program.unwrap_or_default()),
+    let at_port = |row: &&Row<'_>| row.receiver == Some(ReceiverPlace::Port);
+    let (port, all) = (costs.clone().filter(at_port).count(), costs.count());
+    let exit = || format!("exit{}", program.clone().unwrap_or_default());
+    let receiver = match port {
+        _ if all == 0 => return None,
+        0 => exit(),
+        _ if port == all => "cable".to_owned(),
+        _ => format!("{} or cable", exit()),
     };
     Some(format!(
         "bed: virtual NIC and {receiver}, measured through a wire"
