@@ -581,9 +581,9 @@ fn a_slow_cpu_is_seen_by_its_work() {
             return assert_eq!(slow_ms(0), Some([0; 3]), "nothing is looked for");
         }
     }
-    // A restless machine adds slow times of its own.
-    let restless = seen.iter().all(|[none, _]| *none >= 150);
-    assert!(restless, "{seen:?}");
+    // A restless machine adds slow times of its own, in most of these.
+    let restless = seen.iter().filter(|[none, _]| *none >= 50).count();
+    assert!(restless >= 3, "{seen:?}");
     println!("SKIP: needs a quieter machine: {seen:?}");
 }
 
