@@ -14,5 +14,5 @@ mkdir -p "$out"
 bench/machine.sh > "$out/machine.txt"
 printf '%s\n' "MPPS ${load[*]} &" "MPPS ${look[*]}   (in one half of each of $pairs pairs, A B B A)" > "$out/command.txt"
 "$mpps" "${load[@]}" > "$out/load.txt" & loading=$!
-trap 'kill -INT $loading 2> /dev/null || true; wait $loading || true; rm -f "$out/load.txt"' EXIT
+trap 'kill -TERM $loading 2> /dev/null || true; wait $loading || true; rm -f "$out/load.txt"' EXIT
 python3 bench/explain/watch_cost.py "$out/raw.jsonl" "$pairs" "$cpu" "$mpps" "${look[@]}" | tee "$out/summary.md"
