@@ -308,7 +308,7 @@ fn a_claim_says_what_is_looked_at() {
 #[test]
 fn a_bed_of_other_frames_tells_no_share() {
     let scratch = Scratch::new("campaign-share");
-    let plan = |frame: u32, flows: u32| {
+    let plan = |frame: u32, flows: &str| {
         format!(
             "[[cell]]\nid = \"a\"\ntitle = \"t\"\nflags = \"--frame {frame} --flows {flows}\"\n\
              [[cell]]\nid = \"b\"\ntitle = \"t\"\nverb = \"compare\"\nflags = \"--frame 64 --flows 32\"\n\
@@ -319,10 +319,19 @@ fn a_bed_of_other_frames_tells_no_share() {
     for (frame, flows, said) in [
         (
             64,
-            8,
+            "32 --receiver port",
+            "it sends 32 flows of IPv4 one way to the port, and this cell 32 flows of IPv4 one way: name one that sends the same",
+        ),
+        (
+            64,
+            "8",
             "it sends 8 flows of IPv4 one way, and this cell 32 flows of IPv4 one way: name one that sends the same",
         ),
-        (128, 32, "it does not measure 64: add that frame size to it"),
+        (
+            128,
+            "32",
+            "it does not measure 64: add that frame size to it",
+        ),
     ] {
         let line = refusal(&scratch, &plan(frame, flows));
         assert!(line.starts_with(":14:"), "{line}");
@@ -331,7 +340,7 @@ fn a_bed_of_other_frames_tells_no_share() {
     let alike = scratch.path("alike.toml");
     let text = format!(
         "name = \"p\"\ntitle = \"t\"\nverb = \"throughput\"\n{}\n",
-        plan(64, 32)
+        plan(64, "32")
     );
     fs::write(&alike, text).expect("a plan");
     assert_eq!(campaign(&alike, "--dry-run").code, Some(0));
